@@ -1,0 +1,60 @@
+# How every file is compiled: the language, warnings, sanitizers, the linker, ccache.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# Optimised, with line numbers in stack traces. Asserts stay on: there is no -DNDEBUG.
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+endif()
+if(WEIR_SANITIZE)
+  set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1")
+else()
+  set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
+endif()
+
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  add_compile_options($<IF:$<BOOL:${WEIR_NATIVE}>,-march=native,-march=x86-64-v2>)
+elseif(WEIR_NATIVE)
+  add_compile_options(-mcpu=native)
+endif()
+
+add_compile_options(-Wall -Wextra -Wconversion)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # Not the whole of -Wshadow: a constructor's parameter may be called like the field that it sets.
+  add_compile_options(-Wshadow=local)
+  # -Wpedantic of g++ cannot spare __int128, so its parts are named.
+  add_compile_options(-Wextra-semi -Wvla -Wpointer-arith -Wvariadic-macros -Woverlength-strings)
+  # False alarms: of g++ 12 in its own std::string; on fields that a brace leaves at their zero.
+  add_compile_options(-Wno-restrict -Wno-missing-field-initializers)
+  if(WEIR_SANITIZE)
+    add_compile_options(-Wno-maybe-uninitialized)  # the sanitizers' code confuses it
+  endif()
+else()
+  add_compile_options(-Wpedantic -Wshadow -Wno-missing-field-initializers)
+endif()
+if(WEIR_WERROR)
+  add_compile_options(-Werror)
+endif()
+
+if(WEIR_SANITIZE)
+  add_compile_options(-fsanitize=${WEIR_SANITIZE} -fno-sanitize-recover=all
+                      -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${WEIR_SANITIZE})
+endif()
+
+find_program(WEIR_LINKER NAMES mold ld.lld)
+if(WEIR_LINKER MATCHES "mold$")
+  add_link_options(-fuse-ld=mold)
+elseif(WEIR_LINKER)
+  add_link_options(-fuse-ld=lld)
+endif()
+
+find_program(WEIR_CCACHE ccache)
+if(WEIR_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # What ccache needs to be told to cache files that use a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros ${WEIR_CCACHE})
+  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+endif()

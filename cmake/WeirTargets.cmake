@@ -1,0 +1,100 @@
+# The three kinds of targets: a library per folder, an executable, a test per folder.
+# Folders that are still empty are tolerated; a file that is added is found by the next build.
+
+# weir_library(NAME DEPENDENCIES...): weir_NAME from src/NAME/**/*.cc, without main.cc.
+function(weir_library name)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${name}/*.cc")
+  list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
+  weir_add_library(weir_${name} "${sources}" ${ARGN})
+endfunction()
+
+# weir_add_library(TARGET SOURCES DEPENDENCIES...)
+function(weir_add_library target sources)
+  if(sources)
+    add_library(${target} STATIC ${sources})
+    set(scope PUBLIC)
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_link_libraries(${target} ${scope} ${ARGN})
+  target_compile_features(${target} ${scope} cxx_std_20)
+  target_include_directories(${target} ${scope}
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+endfunction()
+
+# weir_executable(NAME SOURCES LIBRARIES...): build/NAME, if files match the pattern SOURCES.
+function(weir_executable name pattern)
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${pattern}")
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${name} ${sources})
+  target_link_libraries(${name} PRIVATE ${ARGN})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
+  add_dependencies(programs ${name})
+endfunction()
+
+# weir_test(FOLDER LIBRARIES...): one executable of tests/FOLDER/*.cc. Each case is a ctest of its
+# own, FOLDER.Suite.Case, with one label that follows from its name:
+#   …Long…     `long`: not run by ./test
+#   …Thread…   `threads`: also run under the thread sanitizer, where only folders with such a case
+#              are built
+#   others     `short`
+function(weir_test folder)
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cc")
+  list(FILTER sources EXCLUDE REGEX "_main\\.cc$")
+  weir_keep_thread_tests(sources)
+  if(NOT sources)
+    return()
+  endif()
+  set(target ${folder}_test)
+  add_executable(${target} ${sources})
+  target_link_libraries(${target} PRIVATE ${ARGN} rapidcheck rapidcheck_gtest GTest::gtest
+                        GTest::gtest_main)
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_compile_definitions(${target} PRIVATE WEIR_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  weir_use_test_headers(${target})
+  set_target_properties(${target} PROPERTIES
+                        RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  weir_discover(${folder} long "*Long*" 7200)
+  weir_discover(${folder} threads "*Thread*:-*Long*" 300)
+  weir_discover(${folder} short "-*Long*:*Thread*" 120)
+endfunction()
+
+# weir_discover(FOLDER LABEL FILTER TIMEOUT_SECONDS)
+function(weir_discover folder label filter timeout)
+  gtest_discover_tests(${folder}_test DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    TEST_FILTER "${filter}" TEST_PREFIX "${folder}." TEST_LIST ${folder}_${label}
+    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+    PROPERTIES TIMEOUT ${timeout} LABELS ${label})
+endfunction()
+
+# The headers that every test reads, compiled once.
+function(weir_use_test_headers target)
+  if(NOT TARGET weir_test_headers)
+    file(WRITE "${CMAKE_BINARY_DIR}/test_headers.cc" "")
+    add_library(weir_test_headers OBJECT "${CMAKE_BINARY_DIR}/test_headers.cc")
+    target_link_libraries(weir_test_headers PRIVATE GTest::gtest Threads::Threads)
+    target_precompile_headers(weir_test_headers PRIVATE <gtest/gtest.h> <string> <vector>)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM weir_test_headers)
+endfunction()
+
+# Under the thread sanitizer: empties the list unless one of the files has a thread test.
+function(weir_keep_thread_tests list)
+  if(NOT WEIR_SANITIZE STREQUAL "thread")
+    return()
+  endif()
+  foreach(source IN LISTS ${list})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
+    file(STRINGS "${source}" hits REGEX "Thread")
+    if(hits)
+      return()
+    endif()
+  endforeach()
+  set(${list} "" PARENT_SCOPE)
+endfunction()

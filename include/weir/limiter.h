@@ -1,0 +1,100 @@
+// The limiter: the request from top to bottom, in this process.
+//
+//   auto limiter = weir::Limiter::Open("rules.yaml", {}, clock.Now());
+//   weir::Decision d = (*limiter)->Decide({"shop", "search", "user-17"}, clock.Now());
+//   if (!d.allowed) wait(d.retry_after);
+//
+// A limiter is safe to use from any number of threads. It starts none of its own: expired state
+// goes away as keys come and go, and with Tick. Time is an argument. It may come from several
+// threads a little out of order; should it step back by more than a second, the limiter goes on
+// from where it was, so that no step frees a token or locks anyone out.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weir/clock.h"
+#include "weir/decision.h"
+#include "weir/error.h"
+#include "weir/instant.h"
+
+namespace weir {
+
+class Rulebook;  // immutable; rules/rulebook.h
+
+struct LimiterOptions {
+  uint64_t memory_bytes = uint64_t{1} << 30;  // what the state of all keys may take
+  std::array<uint64_t, 2> secret{};           // keys the hashes; zero: drawn at random
+  std::string node = "local";
+  Duration ticket_ttl = std::chrono::minutes(10);
+  size_t max_tickets = size_t{1} << 20;
+};
+
+struct LimiterStats {
+  uint64_t keys = 0;
+  uint64_t bytes = 0;            // of tables and states
+  uint64_t forgotten = 0;        // states dropped before their time because memory was full
+  uint64_t overloaded = 0;       // newcomers refused because memory was full and on_failure: deny
+  uint64_t open_tickets = 0;
+  uint64_t rulebook_version = 0;
+};
+
+class Limiter {
+ public:
+  using Done = std::function<void(const Decision&)>;
+
+  // `path`: a rules file or a directory of them. The error lists every mistake, one a line, as
+  // "file:line:column: what is wrong and what would be right".
+  static Result<std::unique_ptr<Limiter>> Open(const std::string& path,
+                                               const LimiterOptions& options, Instant now);
+  Limiter(std::shared_ptr<const Rulebook> rules, const LimiterOptions& options, Instant now);
+  ~Limiter();
+  Limiter(const Limiter&) = delete;
+  Limiter& operator=(const Limiter&) = delete;
+
+  // Other rules from now on. What was used stays used. Decisions under way see the old or the new.
+  void Install(std::shared_ptr<const Rulebook> rules, Instant now);
+  std::shared_ptr<const Rulebook> rules() const;
+
+  // Calls `done` once; before it returns, unless a limit's store has to be waited for.
+  void Decide(const Request& request, Instant now, Done done);
+  // The same, for rules that nothing has to be waited for.
+  Decision Decide(const Request& request, Instant now);
+  // Like Decide, but takes nothing.
+  Decision Peek(const Request& request, Instant now);
+  // Many at once: the memory of all is fetched while the first are decided. out[i] answers
+  // requests[i].
+  void DecideBatch(std::span<const Request> requests, Instant now, std::span<Decision> out);
+
+  // The true cost of a request decided with `settle`.
+  Result<Settled> Settle(const Ticket& ticket, uint64_t cost, Instant now);
+
+  Result<Reservation> Reserve(std::string_view namespace_name, std::string_view resource,
+                              std::string_view subject, uint64_t copies, uint64_t min_copies,
+                              Instant now);
+  // Returns how many copies of the hold are left. copies = 0: all.
+  Result<uint64_t> Release(const Ticket& hold, uint64_t copies, Instant now);
+
+  // Drops some of the state that has expired; call it now and then (the cost is bounded).
+  void Tick(Instant now);
+
+  // The subjects with the most requests, and with the most refusals, lately; best first.
+  std::vector<SubjectCount> Busiest(std::string_view namespace_name,
+                                    std::string_view resource) const;
+  std::vector<SubjectCount> MostRefused(std::string_view namespace_name,
+                                        std::string_view resource) const;
+  LimiterStats Stats() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Reads rules. Null, and the mistakes in `errors` one a line, if there are any.
+std::shared_ptr<const Rulebook> LoadRules(const std::string& path, std::string* errors);
+std::shared_ptr<const Rulebook> ParseRules(std::string_view yaml, std::string* errors);
+
+}  // namespace weir

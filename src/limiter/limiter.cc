@@ -1,0 +1,303 @@
+#include "weir/limiter.h"
+
+#include "base/random.h"
+#include "limiter/limiter_impl.h"
+#include "rules/parse.h"
+
+namespace weir {
+namespace {
+
+constexpr size_t kLongestSubject = 1024;
+constexpr size_t kBatch = 16;
+constexpr uint64_t kLeastMemory = uint64_t{4} << 20;
+
+std::atomic<uint64_t> next_id{1};
+
+std::array<uint64_t, 2> SecretOf(const LimiterOptions& options) {
+  if (options.secret != std::array<uint64_t, 2>{}) return options.secret;
+  return {UnguessableWord(), UnguessableWord()};
+}
+
+}  // namespace
+
+std::string_view MessageOf(Code code) {
+  switch (code) {
+    case Code::kUnknownNamespace: return "no namespace of this name has rules";
+    case Code::kUnknownResource: return "the namespace has no resource of this name";
+    case Code::kWrongKind: return "the resource is limited by copies: reserve it";
+    case Code::kOverloaded: return "no memory is left for new keys of this limit";
+    default: return "";
+  }
+}
+
+Limiter::Impl::Impl(std::shared_ptr<const Rulebook> rules, const LimiterOptions& options,
+                    Instant now)
+    : id_(next_id.fetch_add(1)),
+      hash_(SecretOf(options)),
+      time_(now),
+      store_(std::max(options.memory_bytes, kLeastMemory), time_.Of(now)),
+      tickets_(options.node, options.ticket_ttl, options.max_tickets),
+      holds_(options.node) {
+  Install(std::move(rules), now);
+}
+
+void Limiter::Impl::Install(std::shared_ptr<const Rulebook> rules, Instant told) {
+  const Instant now = time_.Of(told);
+  const std::lock_guard lock(mutex_);
+  rules_ = std::make_shared<RulesInForce>(std::move(rules), rules_.get(), hash_, store_.limits(),
+                                          gone_, now);
+  version_.fetch_add(1, std::memory_order_release);
+}
+
+const RulesInForce& Limiter::Impl::InForce() {
+  struct Seen {
+    uint64_t id = 0, version = 0;
+    std::shared_ptr<const RulesInForce> rules;
+  };
+  thread_local std::array<Seen, 4> cache;
+  Seen& seen = cache[id_ % cache.size()];
+  if (seen.id != id_ || seen.version != version_.load(std::memory_order_acquire)) [[unlikely]] {
+    const std::lock_guard lock(mutex_);
+    seen = {id_, version_.load(std::memory_order_relaxed), rules_};
+  }
+  return *seen.rules;
+}
+
+// ---- Match ----
+
+Key Limiter::Impl::PartsKey(const RuleLimit& rule, const Request& request) const {
+  absl::InlinedVector<std::string_view, 4> parts;
+  for (const KeyPart part : rule.key) {
+    switch (part) {
+      case KeyPart::kNamespace: parts.push_back(request.namespace_name); break;
+      case KeyPart::kResource: parts.push_back(request.resource); break;
+      case KeyPart::kSubject: parts.push_back(request.subject); break;
+    }
+  }
+  return hash_.OfAll(parts);
+}
+
+Key Limiter::Impl::KeyOf(const LimitInForce& limit, const RuleLimit& rule, const Request& request,
+                         const Key& subject) const {
+  switch (limit.shape) {
+    case KeyShape::kSubject: return limit.salt ^ subject;
+    case KeyShape::kNothing: return limit.salt;
+    case KeyShape::kParts: break;
+  }
+  return limit.salt ^ PartsKey(rule, request);
+}
+
+void Limiter::Impl::AddCharges(const RulesInForce& rules, const Request& request,
+                               std::span<const RuleLimit> limits, Prepared& prepared) {
+  const bool shadow = prepared.match.enforcement == Enforcement::kShadow;
+  for (const RuleLimit& rule : limits) {
+    prepared.rules.push_back(&rule);
+    const LimitInForce& in_force = rules[rule];
+    if (in_force.slot == nullptr) continue;
+    Charge& charge = prepared.charges.emplace_back();
+    charge.key = KeyOf(in_force, rule, request, prepared.subject);
+    charge.limit = in_force.slot;
+    charge.cost = request.cost;
+    charge.least = request.min_cost.value_or(request.cost);
+    charge.shadow = shadow || rule.shadow;
+    store_.Prefetch(charge.key);
+  }
+}
+
+void Limiter::Impl::Prepare(const RulesInForce& rules, const Request& request,
+                            Prepared& prepared) {
+  if (request.min_cost.value_or(request.cost) > request.cost) {
+    prepared.error = Code::kBadRequest;
+    prepared.message = "min_cost is greater than cost";
+    return;
+  }
+  if (request.subject.size() > kLongestSubject) {
+    prepared.error = Code::kBadRequest;
+    prepared.message = "the subject is longer than 1024 bytes";
+    return;
+  }
+  prepared.subject = hash_(request.subject);
+  prepared.match =
+      rules.rules().Match(request.namespace_name, request.resource, request.subject);
+  prepared.error = prepared.match.error;
+  if (prepared.error != Code::kOk) {
+    prepared.message = MessageOf(prepared.error);
+    return;
+  }
+  if (prepared.match.enforcement == Enforcement::kOff) return;
+  AddCharges(rules, request, prepared.match.limits, prepared);
+  AddCharges(rules, request, prepared.match.contract, prepared);
+}
+
+// ---- Decide ----
+
+void Limiter::Impl::Finish(const RulesInForce& rules, const Request& request, Mode mode,
+                           Instant now, Prepared& prepared, Decision& decision) {
+  decision.Clear();
+  decision.error = prepared.error;
+  decision.message = prepared.message;
+  if (prepared.error != Code::kOk) return;
+
+  const bool settle = request.settle && mode == Mode::kTake;
+  std::vector<Receipt> receipts(settle ? prepared.charges.size() : 0);
+  for (size_t i = 0; i < receipts.size(); ++i) prepared.charges[i].receipt = &receipts[i];
+
+  Admitted admitted{.allowed = true, .granted = request.cost};
+  if (!prepared.charges.empty()) {
+    const std::span<Charge> charges(prepared.charges);
+    admitted = mode == Mode::kTake ? store_.AdmitNow(charges, now) : store_.PeekNow(charges, now);
+  }
+  if (admitted.error != Code::kOk) {
+    decision.error = admitted.error;
+    decision.message = MessageOf(admitted.error);
+    return;
+  }
+  Explain(admitted, rules, prepared.rules, prepared.charges, decision);
+  if (settle && admitted.allowed) IssueTicket(std::move(receipts), now, decision);
+  if (mode == Mode::kTake) Count(rules, request, prepared, admitted.allowed, now);
+}
+
+void Limiter::Impl::IssueTicket(std::vector<Receipt> receipts, Instant now, Decision& decision) {
+  std::erase_if(receipts, [](const Receipt& receipt) { return receipt.limit == nullptr; });
+  std::vector<Receipt> forgone;
+  decision.ticket = tickets_.Issue(std::move(receipts), now, &forgone);
+  store_.Forgo(forgone, now);
+}
+
+void Limiter::Impl::Count(const RulesInForce& rules, const Request& request,
+                          const Prepared& prepared, bool allowed, Instant now) {
+  if (prepared.match.resource == nullptr) return;
+  Tally& tally = rules.TallyOf(*prepared.match.resource);
+  tally.busiest.Add(request.subject, prepared.subject.low, now);
+  if (!allowed) tally.refused.Add(request.subject, prepared.subject.low, now);
+}
+
+void Limiter::Impl::Decide(const Request& request, Instant told, Mode mode, Decision& decision) {
+  const Instant now = time_.Of(told);
+  const RulesInForce& rules = InForce();
+  Prepared prepared;
+  Prepare(rules, request, prepared);
+  Finish(rules, request, mode, now, prepared, decision);
+}
+
+void Limiter::Impl::DecideBatch(std::span<const Request> requests, Instant told,
+                                std::span<Decision> out) {
+  const Instant now = time_.Of(told);
+  const RulesInForce& rules = InForce();
+  while (!requests.empty()) {
+    const size_t n = std::min(kBatch, requests.size());
+    std::array<Prepared, kBatch> prepared;
+    for (size_t i = 0; i < n; ++i) Prepare(rules, requests[i], prepared[i]);
+    for (size_t i = 0; i < n; ++i) {
+      Finish(rules, requests[i], Mode::kTake, now, prepared[i], out[i]);
+    }
+    requests = requests.subspan(n);
+    out = out.subspan(n);
+  }
+}
+
+Result<Settled> Limiter::Impl::Settle(const Ticket& ticket, uint64_t cost, Instant told) {
+  const Instant now = time_.Of(told);
+  const std::optional<std::vector<Receipt>> receipts = tickets_.Close(ticket, now);
+  if (!receipts) {
+    return Error{Code::kUnknownTicket,
+                 "no such ticket: it was settled, has expired, or never was", "ticket"};
+  }
+  return Settled{cost, store_.Settle(*receipts, cost, now)};
+}
+
+void Limiter::Impl::Tick(Instant told) {
+  const Instant now = time_.Of(told);
+  std::vector<Receipt> forgone;
+  tickets_.Expire(now, &forgone);
+  store_.Forgo(forgone, now);
+  store_.Tick(now);
+}
+
+LimiterStats Limiter::Impl::Stats() {
+  return {.keys = store_.keys(),
+          .bytes = store_.bytes(),
+          .forgotten = store_.forgotten(),
+          .overloaded = store_.overloaded(),
+          .open_tickets = tickets_.open(),
+          .rulebook_version = version_.load()};
+}
+
+// ---- The public face ----
+
+Limiter::Limiter(std::shared_ptr<const Rulebook> rules, const LimiterOptions& options, Instant now)
+    : impl_(std::make_unique<Impl>(std::move(rules), options, now)) {}
+Limiter::~Limiter() = default;
+
+Result<std::unique_ptr<Limiter>> Limiter::Open(const std::string& path,
+                                               const LimiterOptions& options, Instant now) {
+  std::string errors;
+  std::shared_ptr<const Rulebook> rules = LoadRules(path, &errors);
+  if (rules == nullptr) return Error{Code::kBadRequest, errors, ""};
+  return std::make_unique<Limiter>(std::move(rules), options, now);
+}
+
+void Limiter::Install(std::shared_ptr<const Rulebook> rules, Instant now) {
+  impl_->Install(std::move(rules), now);
+}
+
+std::shared_ptr<const Rulebook> Limiter::rules() const {
+  return impl_->InForce().shared_rules();
+}
+
+void Limiter::Decide(const Request& request, Instant now, Done done) {
+  Decision decision;
+  impl_->Decide(request, now, Impl::Mode::kTake, decision);
+  done(decision);
+}
+
+Decision Limiter::Decide(const Request& request, Instant now) {
+  Decision decision;
+  impl_->Decide(request, now, Impl::Mode::kTake, decision);
+  return decision;
+}
+
+Decision Limiter::Peek(const Request& request, Instant now) {
+  Decision decision;
+  impl_->Decide(request, now, Impl::Mode::kLook, decision);
+  return decision;
+}
+
+void Limiter::DecideBatch(std::span<const Request> requests, Instant now,
+                          std::span<Decision> out) {
+  impl_->DecideBatch(requests, now, out);
+}
+
+Result<Settled> Limiter::Settle(const Ticket& ticket, uint64_t cost, Instant now) {
+  return impl_->Settle(ticket, cost, now);
+}
+
+Result<Reservation> Limiter::Reserve(std::string_view namespace_name, std::string_view resource,
+                                     std::string_view subject, uint64_t copies,
+                                     uint64_t min_copies, Instant now) {
+  return impl_->Reserve(namespace_name, resource, subject, copies, min_copies, now);
+}
+
+Result<uint64_t> Limiter::Release(const Ticket& hold, uint64_t copies, Instant now) {
+  return impl_->Release(hold, copies, now);
+}
+
+void Limiter::Tick(Instant now) { impl_->Tick(now); }
+
+std::vector<SubjectCount> Limiter::Busiest(std::string_view namespace_name,
+                                           std::string_view resource) const {
+  const RulesInForce& rules = impl_->InForce();
+  const Resource* found = rules.rules().FindResource(namespace_name, resource);
+  return found == nullptr ? std::vector<SubjectCount>{} : rules.TallyOf(*found).busiest.List();
+}
+
+std::vector<SubjectCount> Limiter::MostRefused(std::string_view namespace_name,
+                                               std::string_view resource) const {
+  const RulesInForce& rules = impl_->InForce();
+  const Resource* found = rules.rules().FindResource(namespace_name, resource);
+  return found == nullptr ? std::vector<SubjectCount>{} : rules.TallyOf(*found).refused.List();
+}
+
+LimiterStats Limiter::Stats() const { return impl_->Stats(); }
+
+}  // namespace weir

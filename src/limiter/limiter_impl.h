@@ -1,0 +1,87 @@
+// Inside the limiter: match -> charges -> admit -> decision.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <absl/container/inlined_vector.h>
+
+#include "limiter/hold_book.h"
+#include "limiter/rules_in_force.h"
+#include "limiter/steady_time.h"
+#include "limiter/ticket_book.h"
+#include "store/memory_store.h"
+#include "weir/limiter.h"
+
+namespace weir {
+
+class Limiter::Impl {
+ public:
+  Impl(std::shared_ptr<const Rulebook> rules, const LimiterOptions& options, Instant now);
+
+  // A request on its way: matched and hashed, its memory on the way to the cache.
+  struct Prepared {
+    Code error = Code::kOk;
+    std::string_view message;
+    Match match;
+    Key subject;  // the hash of it
+    absl::InlinedVector<const RuleLimit*, 4> rules;  // one for each limit met, unlimited included
+    absl::InlinedVector<Charge, 4> charges;          // one for each that is limited, in order
+  };
+  enum class Mode { kTake, kLook };
+
+  void Decide(const Request& request, Instant told, Mode mode, Decision& decision);
+  void DecideBatch(std::span<const Request> requests, Instant told, std::span<Decision> out);
+  Result<Settled> Settle(const Ticket& ticket, uint64_t cost, Instant told);
+  Result<Reservation> Reserve(std::string_view ns, std::string_view resource,
+                              std::string_view subject, uint64_t copies, uint64_t min_copies,
+                              Instant told);
+  Result<uint64_t> Release(const Ticket& hold, uint64_t copies, Instant told);
+  void Install(std::shared_ptr<const Rulebook> rules, Instant told);
+  void Tick(Instant told);
+
+  // The rules as the calling thread sees them; valid until it asks again.
+  const RulesInForce& InForce();
+  LimiterStats Stats();
+
+ private:
+  void Prepare(const RulesInForce& rules, const Request& request, Prepared& prepared);
+  void AddCharges(const RulesInForce& rules, const Request& request,
+                  std::span<const RuleLimit> limits, Prepared& prepared);
+  void Finish(const RulesInForce& rules, const Request& request, Mode mode, Instant now,
+              Prepared& prepared, Decision& decision);
+  void IssueTicket(std::vector<Receipt> receipts, Instant now, Decision& decision);
+  void Count(const RulesInForce& rules, const Request& request, const Prepared& prepared,
+             bool allowed, Instant now);
+  std::vector<Charge> CopyCharges(const RulesInForce& rules,
+                                  std::span<const RuleLimit* const> limits,
+                                  const Request& request, bool shadow) const;
+  Key KeyOf(const LimitInForce& limit, const RuleLimit& rule, const Request& request,
+            const Key& subject) const;
+  Key PartsKey(const RuleLimit& rule, const Request& request) const;
+
+  const uint64_t id_;  // of this limiter, for the threads' caches
+  const KeyedHash hash_;
+  SteadyTime time_;
+  MemoryStore store_;
+  TicketBook tickets_;
+  HoldBook holds_;
+
+  std::atomic<uint64_t> version_{0};
+
+  std::mutex mutex_;
+  std::shared_ptr<const RulesInForce> rules_;  // guarded by mutex_
+  RulesInForce::GoneByName gone_;              // guarded by mutex_
+};
+
+// Fills in what the user is told from what the store has answered (explain.cc).
+void Explain(const Admitted& admitted, const RulesInForce& in_force,
+             std::span<const RuleLimit* const> rules, std::span<const Charge> charges,
+             Decision& decision);
+
+std::string_view MessageOf(Code code);
+
+}  // namespace weir

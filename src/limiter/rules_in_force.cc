@@ -1,0 +1,136 @@
+#include "limiter/rules_in_force.h"
+
+#include <absl/container/flat_hash_set.h>
+
+namespace weir {
+namespace {
+
+// Parts with their lengths: no two lists make the same name.
+std::string Join(const std::vector<std::string>& parts) {
+  std::string name;
+  for (const std::string& part : parts) name += std::to_string(part.size()) + ':' + part;
+  return name;
+}
+
+KeyShape ShapeOf(const RuleLimit& limit) {
+  if (limit.key.empty()) return KeyShape::kNothing;
+  const bool subject = limit.key.size() == 1 && limit.key[0] == KeyPart::kSubject;
+  return subject ? KeyShape::kSubject : KeyShape::kParts;
+}
+
+bool Same(const LimitSlot& slot, const RuleLimit& limit) {
+  return SameNumbers(slot.limit, limit.limit) &&
+         slot.deny_when_full == (limit.on_failure == OnFailure::kDeny);
+}
+
+}  // namespace
+
+// What overrides something comes after what it overrides.
+std::vector<RulesInForce::Named> RulesInForce::NameAll(const Rulebook& rules) {
+  std::vector<Named> overriding(rules.all().size());
+  for (const Namespace& ns : rules.namespaces()) {
+    for (const Resource& resource : ns.resources) {
+      for (const Override& override : resource.overrides) {
+        for (const RuleLimit& limit : override.limits) {
+          const std::string base = Join(limit.identity);
+          overriding[limit.index] = {base + '@' + override.subject, base, &limit};
+        }
+      }
+    }
+  }
+  std::vector<Named> named;
+  for (const RuleLimit* limit : rules.all()) {
+    if (overriding[limit->index].limit == nullptr) named.push_back({Join(limit->identity), "", limit});
+  }
+  for (Named& one : overriding) {
+    if (one.limit != nullptr) named.push_back(std::move(one));
+  }
+  return named;
+}
+
+RulesInForce::RulesInForce(std::shared_ptr<const Rulebook> rules, const RulesInForce* before,
+                           const KeyedHash& hash, LimitTable& limits, GoneByName& gone,
+                           Instant now)
+    : rules_(std::move(rules)), limits_(rules_->all().size()), named_(NameAll(*rules_)) {
+  for (const Named& named : named_) {
+    LimitInForce& in_force = limits_[named.limit->index];
+    in_force.salt = hash.OfAll(named.limit->identity);
+    in_force.shape = ShapeOf(*named.limit);
+    if (named.limit->unlimited) continue;
+    in_force.slot = SlotFor(named, before, limits, now);
+    by_name_.emplace(named.name, in_force.slot);
+  }
+  if (before != nullptr) Retire(*before, limits, gone, now);
+  TakeBack(limits, gone, now);
+  AddTallies(before);
+}
+
+const LimitSlot* RulesInForce::SlotFor(const Named& named, const RulesInForce* before,
+                                       LimitTable& limits, Instant now) const {
+  if (before != nullptr) {
+    const auto found = before->by_name_.find(named.name);
+    if (found != before->by_name_.end() && Same(*found->second, *named.limit)) {
+      return found->second;
+    }
+  }
+  if (!named.base.empty()) {
+    const auto base = by_name_.find(named.base);
+    if (base != by_name_.end() && Same(*base->second, *named.limit)) return base->second;
+  }
+  return limits.Add(named.limit->limit, named.limit->on_failure == OnFailure::kDeny, now);
+}
+
+// Slots that are no longer in use lead to what took their place.
+void RulesInForce::Retire(const RulesInForce& before, LimitTable& limits, GoneByName& gone,
+                          Instant now) const {
+  absl::flat_hash_set<const LimitSlot*> done;
+  for (const auto& [name, slot] : by_name_) done.insert(slot);
+  for (const Named& named : before.named_) {
+    const auto was = before.by_name_.find(named.name);
+    if (was == before.by_name_.end() || !done.insert(was->second).second) continue;
+    auto next = by_name_.find(named.name);
+    if (next == by_name_.end() && !named.base.empty()) next = by_name_.find(named.base);
+    if (next != by_name_.end()) {
+      limits.Replace(was->second, was->second->serial, next->second, now);
+    } else {
+      limits.Retire(was->second);
+      gone[named.name] = {was->second, was->second->serial};
+    }
+  }
+}
+
+void RulesInForce::TakeBack(LimitTable& limits, GoneByName& gone, Instant now) const {
+  for (auto it = gone.begin(); it != gone.end();) {
+    const auto [slot, serial] = it->second;
+    const auto back = by_name_.find(it->first);
+    if (back != by_name_.end()) limits.Replace(slot, serial, back->second, now);
+    const bool settled = back != by_name_.end() || slot->serial != serial;
+    const auto here = it++;
+    if (settled) gone.erase(here);
+  }
+}
+
+void RulesInForce::AddTallies(const RulesInForce* before) {
+  for (const Namespace& ns : rules_->namespaces()) {
+    for (const Resource& resource : ns.resources) {
+      if (tallies_.size() <= resource.index) tallies_.resize(resource.index + 1);
+      const Resource* was =
+          before == nullptr ? nullptr : before->rules_->FindResource(ns.name, resource.name);
+      MarkTiers(resource.limits);
+      for (const Override& override : resource.overrides) MarkTiers(override.limits);
+      tallies_[resource.index] =
+          was == nullptr ? std::make_shared<Tally>() : before->tallies_[was->index];
+    }
+  }
+}
+
+// A resource's tiers come after its other limits, and the hard and global limits after the tiers.
+void RulesInForce::MarkTiers(std::span<const RuleLimit> limits) {
+  bool of_tiers = false;
+  for (const RuleLimit& limit : limits) {
+    of_tiers = of_tiers || std::holds_alternative<BurstTiers>(limit.limit);
+    limits_[limit.index].of_tiers = of_tiers;
+  }
+}
+
+}  // namespace weir

@@ -1,0 +1,78 @@
+// The rules in force: a rulebook together with what the limiter keeps for each of its parts.
+//
+// A reload makes another one out of the last: a limit whose numbers are unchanged keeps its slot in
+// the store, one with other numbers gets a new slot that the old one leads to, and a limit that is
+// gone leaves its states behind until they expire, or until it comes back. Immutable once built.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <absl/container/flat_hash_map.h>
+
+#include "base/keyed_hash.h"
+#include "limiter/heavy_hitters.h"
+#include "rules/rulebook.h"
+#include "store/limit_table.h"
+
+namespace weir {
+
+// Who asks for a resource, and who is refused.
+struct Tally {
+  HeavyHitters busiest;
+  HeavyHitters refused;
+};
+
+// How the key of a limit is made from a request.
+enum class KeyShape : uint8_t { kNothing, kSubject, kParts };
+
+struct LimitInForce {
+  const LimitSlot* slot = nullptr;  // null: unlimited
+  Key salt;                         // the hash of the limit's identity
+  KeyShape shape = KeyShape::kSubject;
+  bool of_tiers = false;  // burst tiers, or the hard or global limit beside them
+};
+
+class RulesInForce {
+ public:
+  // Limits that are gone, by name, in case they come back.
+  struct Gone {
+    const LimitSlot* slot;
+    uint64_t serial;
+  };
+  using GoneByName = absl::flat_hash_map<std::string, Gone>;
+
+  // `before` may be null. Changes the limit table and `gone` accordingly.
+  RulesInForce(std::shared_ptr<const Rulebook> rules, const RulesInForce* before,
+               const KeyedHash& hash, LimitTable& limits, GoneByName& gone, Instant now);
+
+  const Rulebook& rules() const { return *rules_; }
+  const std::shared_ptr<const Rulebook>& shared_rules() const { return rules_; }
+  const LimitInForce& operator[](const RuleLimit& limit) const { return limits_[limit.index]; }
+  Tally& TallyOf(const Resource& resource) const { return *tallies_[resource.index]; }
+
+ private:
+  // A limit with its name: its identity and, for an override, the subject.
+  struct Named {
+    std::string name;
+    std::string base;  // the name of what it overrides; empty if it overrides nothing
+    const RuleLimit* limit;
+  };
+  static std::vector<Named> NameAll(const Rulebook& rules);
+
+  const LimitSlot* SlotFor(const Named& named, const RulesInForce* before, LimitTable& limits,
+                           Instant now) const;
+  void Retire(const RulesInForce& before, LimitTable& limits, GoneByName& gone, Instant now) const;
+  void TakeBack(LimitTable& limits, GoneByName& gone, Instant now) const;
+  void AddTallies(const RulesInForce* before);
+  void MarkTiers(std::span<const RuleLimit> limits);
+
+  std::shared_ptr<const Rulebook> rules_;
+  std::vector<LimitInForce> limits_;  // by RuleLimit::index
+  std::vector<Named> named_;          // in the order of rules_->all()
+  absl::flat_hash_map<std::string, const LimitSlot*> by_name_;
+  std::vector<std::shared_ptr<Tally>> tallies_;  // by Resource::index
+};
+
+}  // namespace weir

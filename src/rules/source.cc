@@ -1,0 +1,99 @@
+#include "rules/source.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace weir {
+namespace {
+
+constexpr size_t kMostExcerpt = 120;
+
+// Bytes that a terminal might take for a command are shown as blanks.
+void Tame(std::string& text) {
+  for (char& c : text) {
+    if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f) c = ' ';
+  }
+}
+
+bool InsideCharacter(std::string_view text, size_t at) {
+  return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80;
+}
+
+}  // namespace
+
+std::string ToString(const Diagnostic& diagnostic) {
+  std::string text = diagnostic.file;
+  if (diagnostic.line != 0) {
+    text += ":" + std::to_string(diagnostic.line) + ":" + std::to_string(diagnostic.column);
+  }
+  return text + ": " + diagnostic.message;
+}
+
+std::string ToString(const std::vector<Diagnostic>& diagnostics) {
+  std::string text;
+  for (const Diagnostic& diagnostic : diagnostics) text += ToString(diagnostic) + "\n";
+  return text;
+}
+
+Source::Source(std::string file, std::string text, const ParseOptions& options)
+    : file_(std::move(file)), text_(std::move(text)), options_(options) {}
+
+void Source::Error(Mark at, std::string message) {
+  if (++error_count_ > kMostErrors) return;
+  Diagnostic diagnostic{file_, at.line, at.column, std::move(message), {}, 0};
+  Excerpt(at, diagnostic);
+  errors_.push_back(std::move(diagnostic));
+}
+
+void Source::Changed(Mark at, std::string path, std::string from, std::string to, std::string why) {
+  changes_.push_back(
+      {std::move(path), std::move(from), std::move(to), std::move(why), file_, at.line});
+}
+
+std::vector<Diagnostic> Source::SortedErrors() const {
+  std::vector<Diagnostic> sorted = errors_;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Diagnostic& a, const Diagnostic& b) {
+    return std::tie(a.line, a.column) < std::tie(b.line, b.column);
+  });
+  if (error_count_ > kMostErrors) {
+    const std::string more = std::to_string(error_count_ - kMostErrors);
+    sorted.push_back({file_, 0, 0, "and " + more + " more mistakes", {}, 0});
+  }
+  return sorted;
+}
+
+std::string Source::Place(Mark at) const {
+  return file_ + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+}
+
+std::string_view Source::Line(uint32_t line) {
+  if (line_starts_.empty()) {
+    line_starts_.push_back(0);
+    for (size_t at = 0; (at = text_.find('\n', at)) != std::string::npos;) {
+      line_starts_.push_back(++at);
+    }
+  }
+  if (line == 0 || line > line_starts_.size()) return {};
+  const size_t start = line_starts_[line - 1];
+  const size_t end = std::min(text_.find('\n', start), text_.size());
+  std::string_view view = std::string_view(text_).substr(start, end - start);
+  if (view.ends_with('\r')) view.remove_suffix(1);
+  return view;
+}
+
+void Source::Excerpt(Mark at, Diagnostic& diagnostic) {
+  const std::string_view line = Line(at.line);
+  if (line.empty() || at.column == 0) return;
+  const size_t caret = std::min<size_t>(at.column - 1, line.size());
+  size_t from =
+      line.size() <= kMostExcerpt || caret < kMostExcerpt / 2 ? 0 : caret - kMostExcerpt / 2;
+  size_t to = std::min(line.size(), from + kMostExcerpt);
+  while (InsideCharacter(line, from)) ++from;
+  while (InsideCharacter(line, to)) --to;
+  diagnostic.excerpt = line.substr(from, to - from);
+  diagnostic.caret = static_cast<uint32_t>(caret - from);
+  Tame(diagnostic.excerpt);
+}
+
+}  // namespace weir

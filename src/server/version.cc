@@ -1,0 +1,7 @@
+#include "server/version.h"
+
+namespace weir {
+
+std::string_view Version() { return WEIR_VERSION; }
+
+}  // namespace weir

@@ -1,0 +1,577 @@
+#include "store/memory_store.h"
+
+#include <algorithm>
+
+#include "store/cell_state.h"
+#include "store/conversion.h"
+
+namespace weir {
+namespace {
+
+// Calls act(algorithm, state) with the state of a cell, whatever the algorithm is.
+template <typename Act>
+decltype(auto) With(const LimitSlot& slot, Cell cell, Act act) {
+  return std::visit(
+      [&](const auto& algorithm) -> decltype(auto) {
+        CellState<std::decay_t<decltype(algorithm)>> state(algorithm, slot, cell);
+        return act(algorithm, state);
+      },
+      slot.limit);
+}
+
+template <typename A>
+using AlgorithmOf = std::decay_t<A>;
+
+// Takes n from the state, and leaves a receipt if one is wanted.
+template <typename A>
+void TakeFrom(const A& algorithm, CellState<A>& state, Charge& charge, uint64_t n, Instant now) {
+  Receipt* const receipt = charge.receipt;
+  if (receipt != nullptr) {
+    receipt->key = charge.key;
+    receipt->limit = &state.slot();
+    receipt->taken = n;
+    state.slot().tickets.fetch_add(1);
+  }
+  if constexpr (std::is_same_v<A, TokenBucket>) {
+    if (receipt != nullptr) {
+      Box<TokenBucket>& box = state.MakeBox();
+      if (box.marks.empty()) box.born = ToNanos(now);
+      box.marks.Observe(algorithm.Debt(box.state, now));
+      algorithm.Take(box.state, n, now);
+      receipt->at = static_cast<int64_t>(box.marks.Open(algorithm.Debt(box.state, now)));
+      receipt->born = box.born;
+    } else {
+      if (state.box() != nullptr) {
+        state.box()->marks.Observe(algorithm.Debt(state.state(), now));
+      }
+      algorithm.Take(state.state(), n, now);
+    }
+  } else if constexpr (std::is_same_v<A, BurstTiers>) {
+    const BurstTiers::Receipt taken = algorithm.Take(state.state(), n, now);
+    charge.burst = taken.burst;
+    if (receipt != nullptr) {
+      receipt->at = ToNanos(taken.at);
+      receipt->by_tier.assign(taken.by_tier.begin(), taken.by_tier.end());
+    }
+  } else if constexpr (std::is_same_v<A, SlidingLog>) {
+    const Instant at = algorithm.Take(state.state(), n, now);
+    if (receipt != nullptr) receipt->at = ToNanos(at);
+  } else if constexpr (std::is_same_v<A, Copies>) {
+    algorithm.Take(state.state(), n, now);
+  } else {
+    const int64_t at = algorithm.Take(state.state(), n, now);
+    if (receipt != nullptr) receipt->at = at;
+  }
+  state.Save();
+}
+
+template <typename A>
+void ShowState(const A& algorithm, CellState<A>& state, Charge& charge, Instant now) {
+  charge.reset_after = Wait(now, algorithm.Reset(state.state(), now));
+  if constexpr (std::is_same_v<A, Copies>) {
+    charge.used = state.state().held;
+  } else if constexpr (std::is_same_v<A, SlidingLog>) {
+    charge.used = algorithm.Use(state.state(), now);
+  } else if constexpr (std::is_same_v<A, BurstTiers>) {
+    const BurstTiers::View view = algorithm.Current(state.state(), now);
+    charge.tier = view.tier;
+    charge.tier_limit = view.limit;
+    charge.tier_hits = view.hits;
+  }
+}
+
+// The heap that a state takes, to be told to the table when it changes.
+template <typename A>
+class HeapMeter {
+ public:
+  HeapMeter(KeyTable& table, CellState<A>& state)
+      : table_(table), state_(state), before_(HeapBytes(state.box())) {}
+  ~HeapMeter() {
+    const int64_t more = HeapBytes(state_.box()) - before_;
+    if (more != 0) table_.AddHeapBytes(more);
+  }
+
+ private:
+  KeyTable& table_;
+  CellState<A>& state_;
+  const int64_t before_;
+};
+
+const LimitSlot* Latest(const LimitSlot* slot) {
+  while (const LimitSlot* next = slot->successor.load(std::memory_order_acquire)) slot = next;
+  return slot;
+}
+
+}  // namespace
+
+MemoryStore::MemoryStore(uint64_t memory_bytes, Instant epoch)
+    : limits_(epoch), table_(memory_bytes, *this) {}
+
+void MemoryStore::Admit(std::span<Charge> charges, Instant now, AdmitDone done) {
+  done(Run(charges, now, true));
+}
+
+void MemoryStore::Peek(std::span<Charge> charges, Instant now, AdmitDone done) {
+  done(Run(charges, now, false));
+}
+
+Admitted MemoryStore::Run(std::span<Charge> charges, Instant now, bool take) {
+  const Admitted admitted =
+      charges.size() == 1 ? RunOne(charges[0], now, take) : RunMany(charges, now, take);
+  if (take && table_.OverBudget()) table_.Relieve(now);
+  return admitted;
+}
+
+// ---- Opening ----
+
+Code MemoryStore::Open(Entry& entry, bool make, Instant now, KeyTable::Held& held, bool* retry) {
+  entry.slot = Latest(entry.charge->limit);
+  const KeyTable::Found found =
+      table_.Open(entry.charge->key, make, entry.slot->number, now, held, &entry.cell);
+  switch (found) {
+    case KeyTable::Found::kHere:
+      if (entry.cell.limit() != entry.slot->number) BringTo(*entry.slot, entry.cell, now);
+      break;
+    case KeyTable::Found::kFresh:
+      entry.fresh = true;
+      break;
+    case KeyTable::Found::kAbsent:
+      entry.cell = Cell();
+      break;
+    default:
+      *retry = true;
+  }
+  return Code::kOk;
+}
+
+Code MemoryStore::MakeRoom(const Entry& entry, Instant now, uint64_t without_room) {
+  const bool forget = !entry.slot->deny_when_full;
+  if (table_.MakeRoom(entry.charge->key, forget, now, without_room)) return Code::kOk;
+  overloaded_.fetch_add(1, std::memory_order_relaxed);
+  return Code::kOverloaded;
+}
+
+Code MemoryStore::OpenAll(std::span<Charge> charges, bool make, Instant now, KeyTable::Held& held,
+                          Entries& entries) {
+  for (Charge& charge : charges) entries.push_back({.charge = &charge});
+  absl::InlinedVector<size_t, 4> order(charges.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    const Key &ka = charges[a].key, &kb = charges[b].key;
+    if (ka == kb) return a < b;
+    return KeyTable::Before(ka, kb);
+  });
+  while (true) {
+    bool retry = false;
+    for (size_t i = 0; i < order.size() && !retry; ++i) {
+      Entry& entry = entries[order[i]];
+      entry.same = order[i];
+      if (i > 0 && charges[order[i]].key == charges[order[i - 1]].key) {
+        entry.same = entries[order[i - 1]].same;
+        entry.slot = entries[entry.same].slot;
+        entry.cell = entries[entry.same].cell;
+        continue;
+      }
+      Open(entry, make, now, held, &retry);
+      if (!retry) continue;
+      // Undo, make room with nothing locked, and start over.
+      for (size_t j = 0; j < i; ++j) {
+        Entry& made = entries[order[j]];
+        if (made.fresh) table_.Erase(made.charge->key, made.cell);
+        made.fresh = false;
+      }
+      held.Release(0);
+      const Code code = MakeRoom(entry, now, held.without_room);
+      if (code != Code::kOk) return code;
+    }
+    if (!retry) return Code::kOk;
+  }
+}
+
+void MemoryStore::EraseIfUnused(Entry& entry, Instant now) {
+  if (entry.cell.bytes() == nullptr || !Expired(entry.cell, now)) return;
+  Drop(entry.cell);
+  table_.Erase(entry.charge->key, entry.cell);
+}
+
+// ---- One charge ----
+
+Admitted MemoryStore::RunOne(Charge& charge, Instant now, bool take) {
+  KeyTable::Held held;
+  Entry entry{.charge = &charge};
+  for (bool retry = true; retry;) {
+    retry = false;
+    Open(entry, take, now, held, &retry);
+    if (!retry) break;
+    held.Release(0);
+    const Code code = MakeRoom(entry, now, held.without_room);
+    if (code != Code::kOk) return {.error = code};
+  }
+
+  Admitted admitted;
+  With(*entry.slot, entry.cell, [&](const auto& algorithm, auto& state) {
+    HeapMeter meter(table_, state);
+    const std::optional<uint64_t> room = algorithm.Room(state.state(), now);
+    const uint64_t n = std::min(charge.cost, room.value_or(0));
+    charge.refused = !room || n < charge.least;
+    charge.taken = charge.refused ? 0 : n;
+    charge.remaining = room.value_or(0) - charge.taken;
+    admitted.allowed = !charge.refused || charge.shadow;
+    admitted.granted = charge.refused && charge.shadow ? charge.cost : charge.taken;
+    if (charge.refused) {
+      if constexpr (std::is_same_v<AlgorithmOf<decltype(algorithm)>, SlidingLog>) {
+        if (take && algorithm.keep_rejected) {
+          algorithm.Reject(state.state(), charge.cost, now);
+          state.Save();
+          entry.fresh = false;
+          charge.remaining = algorithm.Room(state.state(), now).value_or(0);
+        }
+      }
+      charge.wait = Wait(now, algorithm.When(state.state(), charge.least, now));
+      if (!charge.shadow) admitted.retry_after = charge.wait;
+    } else if (take && charge.taken > 0) {
+      TakeFrom(algorithm, state, charge, charge.taken, now);
+      entry.fresh = false;
+    } else if (charge.receipt != nullptr && take) {
+      TakeFrom(algorithm, state, charge, 0, now);
+    }
+    ShowState(algorithm, state, charge, now);
+    if (!take) charge.remaining = room.value_or(0);
+  });
+  if (entry.fresh) {
+    Drop(entry.cell);
+    table_.Erase(charge.key, entry.cell);
+  }
+  return admitted;
+}
+
+// ---- Several charges ----
+
+void MemoryStore::Ask(Entry& entry, Instant now) {
+  With(*entry.slot, entry.cell, [&](const auto& algorithm, auto& state) {
+    const std::optional<uint64_t> room = algorithm.Room(state.state(), now);
+    entry.overdrawn = !room;
+    entry.room = room.value_or(0);
+  });
+}
+
+// Decides for all: sets `refused` of each charge, and what is granted of the common cost.
+bool MemoryStore::Grant(Entries& entries, uint64_t* granted) {
+  bool allowed = true;
+  *granted = UINT64_MAX;
+  for (Entry& entry : entries) {
+    Entry& first = entries[entry.same];
+    Charge& charge = *entry.charge;
+    const bool flexible = charge.least < charge.cost;
+    // Sharers of a state that want the same take the same; others need room for their sum.
+    const uint64_t room = flexible ? first.room / first.sharers : first.room;
+    const uint64_t need = flexible ? charge.least : first.cost;
+    charge.refused = first.overdrawn || room < need;
+    if (charge.shadow) continue;
+    allowed = allowed && !charge.refused;
+    *granted = std::min({*granted, charge.cost, flexible ? room : charge.cost});
+  }
+  if (*granted == UINT64_MAX && !entries.empty()) *granted = entries[0].charge->cost;
+  return allowed;
+}
+
+void MemoryStore::Take(Entry& entry, uint64_t n, Instant now) {
+  With(*entry.slot, entry.cell, [&](const auto& algorithm, auto& state) {
+    HeapMeter meter(table_, state);
+    TakeFrom(algorithm, state, *entry.charge, n, now);
+  });
+}
+
+void MemoryStore::TakeAll(Entries& entries, uint64_t granted, Instant now) {
+  for (Entry& entry : entries) {
+    Charge& charge = *entry.charge;
+    if (charge.refused) continue;  // in shadow
+    const bool flexible = charge.least < charge.cost;
+    charge.taken = flexible ? std::min(granted, charge.cost) : charge.cost;
+    Entry& first = entries[entry.same];
+    if (flexible && charge.shadow) charge.taken = std::min(charge.taken, first.room);
+    if (charge.taken == 0 && charge.receipt == nullptr) continue;
+    first.room -= charge.taken;
+    first.fresh = false;
+    Take(entry, charge.taken, now);
+  }
+}
+
+Instant MemoryStore::When(const Entry& entry, Instant from) {
+  return With(*entry.slot, entry.cell, [&](const auto& algorithm, auto& state) {
+    return algorithm.When(state.state(), entry.least, from);
+  });
+}
+
+void MemoryStore::Refuse(Entry& entry, Instant now, bool keep) {
+  With(*entry.slot, entry.cell, [&](const auto& algorithm, auto& state) {
+    if constexpr (std::is_same_v<AlgorithmOf<decltype(algorithm)>, SlidingLog>) {
+      if (keep && algorithm.keep_rejected) {
+        HeapMeter meter(table_, state);
+        algorithm.Reject(state.state(), entry.cost, now);
+        state.Save();
+        entry.fresh = false;
+        entry.room = algorithm.Room(state.state(), now).value_or(0);
+      }
+    }
+    entry.charge->wait = Wait(now, algorithm.When(state.state(), entry.least, now));
+  });
+}
+
+// The first instant at which all admit their least. Tiers may lose room as time passes, so it is
+// not simply the latest of the instants of each.
+Duration MemoryStore::RefuseAll(Entries& entries, Instant now, bool take) {
+  for (Entry& entry : entries) {
+    if (!entry.charge->refused) continue;
+    Entry& first = entries[entry.same];
+    if (&first == &entry) {
+      Refuse(entry, now, take);
+    } else {
+      entry.charge->wait = first.charge->wait;
+    }
+  }
+  constexpr int kRounds = 1000;
+  Instant at = now;
+  for (int round = 0; round < kRounds; ++round) {
+    Instant latest = at;
+    for (const Entry& entry : entries) {
+      if (entry.charge->shadow || entries[entry.same].charge != entry.charge) continue;
+      latest = std::max(latest, When(entry, at));
+      if (latest == kEndOfTime) return kNever;
+    }
+    if (latest == at) break;
+    at = latest;
+  }
+  return Wait(now, at);
+}
+
+void MemoryStore::Show(Entry& entry, uint64_t remaining, Instant now) {
+  entry.charge->remaining = remaining;
+  With(*entry.slot, entry.cell, [&](const auto& algorithm, auto& state) {
+    ShowState(algorithm, state, *entry.charge, now);
+  });
+}
+
+Admitted MemoryStore::RunMany(std::span<Charge> charges, Instant now, bool take) {
+  for (const Charge& charge : charges) table_.Prefetch(charge.key);
+  KeyTable::Held held;
+  Entries entries;
+  Admitted admitted;
+  admitted.error = OpenAll(charges, take, now, held, entries);
+  if (admitted.error != Code::kOk) return admitted;
+
+  for (size_t i = 0; i < entries.size(); ++i) {
+    Entry& entry = entries[i];
+    Entry& first = entries[entry.same];
+    if (entry.same == i) {
+      Ask(entry, now);
+    } else {
+      first.sharers += 1;
+    }
+    first.cost = SaturatingAdd(first.cost, entry.charge->cost);
+    first.least = SaturatingAdd(first.least, entry.charge->least);
+  }
+  admitted.allowed = Grant(entries, &admitted.granted);
+  if (!admitted.allowed) {
+    admitted.granted = 0;
+    admitted.retry_after = RefuseAll(entries, now, take);
+  } else {
+    for (Entry& entry : entries) {
+      if (entry.charge->refused) Refuse(entry, now, take);
+    }
+    if (take) TakeAll(entries, admitted.granted, now);
+  }
+  for (Entry& entry : entries) Show(entry, entries[entry.same].room, now);
+  for (Entry& entry : entries) {
+    if (!entry.fresh) continue;
+    Drop(entry.cell);
+    table_.Erase(entry.charge->key, entry.cell);
+  }
+  return admitted;
+}
+
+// ---- Afterwards ----
+
+uint64_t MemoryStore::Settle(std::span<const Receipt> receipts, uint64_t cost, Instant now) {
+  uint64_t remaining = kUnlimited;
+  for (const Receipt& receipt : receipts) {
+    remaining = std::min(remaining, SettleOne(receipt, cost, now));
+    receipt.limit->tickets.fetch_sub(1);
+  }
+  if (table_.OverBudget()) table_.Relieve(now);
+  return remaining;
+}
+
+void MemoryStore::Forgo(std::span<const Receipt> receipts, Instant now) {
+  for (const Receipt& receipt : receipts) {
+    ForgoOne(receipt, now);
+    receipt.limit->tickets.fetch_sub(1);
+  }
+}
+
+namespace {
+
+// Gives back up to `n` of what was taken under the receipt, as far as the state still knows it.
+template <typename A>
+void GiveBack(const A& algorithm, CellState<A>& state, const Receipt& receipt, uint64_t n,
+              Instant now) {
+  if constexpr (std::is_same_v<A, TokenBucket>) {
+    Box<TokenBucket>* box = state.box();
+    if (box == nullptr || box->born != receipt.born) return;
+    const uint128 back = algorithm.GiveBack(box->state, n, box->marks.Mark(), now);
+    box->marks.Lower(back);
+  } else if constexpr (std::is_same_v<A, SlidingLog>) {
+    algorithm.Refund(state.state(), FromNanos(receipt.at), n, now);
+  } else if constexpr (std::is_same_v<A, BurstTiers>) {
+    BurstTiers::Receipt taken{.at = FromNanos(receipt.at)};
+    std::copy(receipt.by_tier.begin(), receipt.by_tier.end(), taken.by_tier.begin());
+    algorithm.Refund(state.state(), taken, n, now);
+  } else if constexpr (!std::is_same_v<A, Copies>) {
+    const A* then = std::get_if<A>(&receipt.limit->limit);
+    if (then == nullptr || !SameNumbering(*then, algorithm)) return;
+    algorithm.Refund(state.state(), receipt.at, n, now);
+  }
+}
+
+// The ticket is closed: a bucket may stop counting.
+template <typename A>
+void CloseTicket(CellState<A>& state, const Receipt& receipt) {
+  if constexpr (std::is_same_v<A, TokenBucket>) {
+    Box<TokenBucket>* box = state.box();
+    if (box == nullptr || box->born != receipt.born) return;
+    box->marks.Close(static_cast<uint64_t>(receipt.at));
+    if (box->marks.empty()) state.Unbox();
+  }
+}
+
+}  // namespace
+
+// A state is settled under the numbers under which it stands: they may have changed since.
+uint64_t MemoryStore::SettleOne(const Receipt& receipt, uint64_t cost, Instant now) {
+  const bool up = cost > receipt.taken;
+  KeyTable::Held held;
+  Charge charge{.key = receipt.key, .limit = receipt.limit};
+  Entry entry{.charge = &charge};
+  const LimitSlot* latest = Latest(receipt.limit);
+  KeyTable::Found found;
+  while ((found = table_.Open(receipt.key, up, latest->number, now, held, &entry.cell)) ==
+         KeyTable::Found::kNoRoom) {
+    held.Release(0);
+    // What was used must be charged, whoever has to be forgotten for it.
+    table_.MakeRoom(receipt.key, true, now, held.without_room);
+  }
+  if (found == KeyTable::Found::kAbsent) return Numbers(latest->limit).most;
+  entry.slot = &limits_[entry.cell.limit()];
+  uint64_t remaining = 0;
+  With(*entry.slot, entry.cell, [&](const auto& algorithm, auto& state) {
+    using A = AlgorithmOf<decltype(algorithm)>;
+    HeapMeter meter(table_, state);
+    if constexpr (std::is_same_v<A, TokenBucket>) {
+      if (state.box() != nullptr) {
+        state.box()->marks.Observe(algorithm.Debt(state.state(), now));
+      }
+    }
+    if constexpr (!std::is_same_v<A, Copies>) {
+      if (up) {
+        algorithm.Charge(state.state(), cost - receipt.taken, now);
+      } else if (cost < receipt.taken) {
+        GiveBack(algorithm, state, receipt, receipt.taken - cost, now);
+      }
+    }
+    remaining = algorithm.Room(state.state(), now).value_or(0);
+    state.Save();
+    CloseTicket(state, receipt);
+  });
+  EraseIfUnused(entry, now);
+  return remaining;
+}
+
+void MemoryStore::ForgoOne(const Receipt& receipt, Instant now) {
+  KeyTable::Held held;
+  Charge charge{.key = receipt.key, .limit = receipt.limit};
+  Entry entry{.charge = &charge};
+  if (table_.Open(receipt.key, false, 0, now, held, &entry.cell) != KeyTable::Found::kHere) return;
+  entry.slot = &limits_[entry.cell.limit()];
+  With(*entry.slot, entry.cell, [&](const auto&, auto& state) {
+    HeapMeter meter(table_, state);
+    CloseTicket(state, receipt);
+  });
+  EraseIfUnused(entry, now);
+}
+
+uint64_t MemoryStore::Return(const Key& key, uint64_t copies, Instant now) {
+  KeyTable::Held held;
+  Charge charge{.key = key};
+  Entry entry{.charge = &charge};
+  if (table_.Open(key, false, 0, now, held, &entry.cell) != KeyTable::Found::kHere) return 0;
+  entry.slot = &limits_[entry.cell.limit()];
+  uint64_t left = 0;
+  With(*entry.slot, entry.cell, [&](const auto& algorithm, auto& state) {
+    if constexpr (std::is_same_v<AlgorithmOf<decltype(algorithm)>, Copies>) {
+      algorithm.Return(state.state(), copies);
+      left = state.state().held;
+      state.Save();
+    }
+  });
+  EraseIfUnused(entry, now);
+  return left;
+}
+
+void MemoryStore::Tick(Instant now) {
+  constexpr size_t kAtOnce = 8;
+  const std::unique_lock lock(sweep_mutex_, std::try_to_lock);
+  if (!lock) return;
+  for (size_t i = 0; i < kAtOnce; ++i) {
+    if (next_to_sweep_ == 0) limits_.BeginSweep();
+    table_.Sweep(next_to_sweep_, now);
+    next_to_sweep_ = (next_to_sweep_ + 1) % KeyTable::kShards;
+    if (next_to_sweep_ == 0) limits_.EndSweep();
+  }
+}
+
+// ---- What the table asks ----
+
+bool MemoryStore::Expired(Cell cell, Instant now) {
+  return With(limits_[cell.limit()], cell, [&](const auto& algorithm, auto& state) {
+    return algorithm.Reset(state.state(), now) <= now;
+  });
+}
+
+uint32_t MemoryStore::Fill(Cell cell, Instant now) {
+  return With(limits_[cell.limit()], cell, [&](const auto& algorithm, auto& state) {
+    using A = AlgorithmOf<decltype(algorithm)>;
+    const uint32_t fill = algorithm.Fill(state.state(), now);
+    // Only held copies are never forgotten.
+    return std::is_same_v<A, Copies> ? kKeep : std::min(fill, kKeep - 1);
+  });
+}
+
+void MemoryStore::Drop(Cell cell) {
+  if (!cell.boxed()) return;
+  With(limits_[cell.limit()], cell, [&](const auto&, auto& state) {
+    table_.AddHeapBytes(-HeapBytes(state.box()));
+    delete state.box();
+  });
+}
+
+void MemoryStore::Met(Cell cell, Instant now) {
+  const LimitSlot* slot = Latest(&limits_[cell.limit()]);
+  if (slot->number != cell.limit()) BringTo(*slot, cell, now);
+  slot->seen.store(true, std::memory_order_relaxed);
+}
+
+// From change to change, each at its instant; a state found under newer numbers than asked for (by
+// a thread that has not seen the change yet) is converted as of now.
+void MemoryStore::BringTo(const LimitSlot& slot, Cell cell, Instant now) {
+  while (cell.limit() != slot.number) {
+    const LimitSlot& old = limits_[cell.limit()];
+    const LimitSlot* successor = old.successor.load(std::memory_order_acquire);
+    if (successor != nullptr && (successor == &slot || old.until <= slot.since)) {
+      Convert(old, *successor, cell, old.until);
+    } else {
+      Convert(old, slot, cell, old.since > slot.since ? now : slot.since);
+    }
+  }
+}
+
+}  // namespace weir

@@ -1,0 +1,106 @@
+// The store in this process's memory.
+//
+// Admit locks the states of all charges, in the order of the key table, asks every limit for its
+// room, and writes only if nobody refuses. Nothing waits: `done` is called before Admit returns.
+// Nothing is allocated for keys that exist. Keys that are as good as unused are not stored.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <span>
+
+#include <absl/container/inlined_vector.h>
+
+#include "store/key_table.h"
+#include "store/limit_table.h"
+#include "store/store.h"
+
+namespace weir {
+
+class MemoryStore : public Store, private KeyTable::Tenant {
+ public:
+  MemoryStore(uint64_t memory_bytes, Instant epoch);
+
+  LimitTable& limits() { return limits_; }
+
+  void Prefetch(const Key& key) const { table_.Prefetch(key); }
+  void Admit(std::span<Charge> charges, Instant now, AdmitDone done) override;
+  void Peek(std::span<Charge> charges, Instant now, AdmitDone done) override;
+  // The same without a callback, for those who know that this store never waits.
+  Admitted AdmitNow(std::span<Charge> charges, Instant now) { return Run(charges, now, true); }
+  Admitted PeekNow(std::span<Charge> charges, Instant now) { return Run(charges, now, false); }
+
+  // What was taken under the receipts was `cost` in truth. Returns the least remaining.
+  uint64_t Settle(std::span<const Receipt> receipts, uint64_t cost, Instant now);
+  // Nobody will settle these: what was taken stays taken.
+  void Forgo(std::span<const Receipt> receipts, Instant now);
+  // Returns held copies, and tells how many of that key's are held still.
+  uint64_t Return(const Key& key, uint64_t copies, Instant now);
+
+  // Drops some of what has expired, a few shards at a time.
+  void Tick(Instant now);
+
+  uint64_t keys() const { return table_.size(); }
+  uint64_t bytes() const { return table_.bytes(); }
+  uint64_t forgotten() const { return table_.forgotten(); }
+  uint64_t overloaded() const { return overloaded_.load(std::memory_order_relaxed); }
+
+ private:
+  // A charge and its state, while it is locked.
+  struct Entry {
+    Charge* charge;
+    const LimitSlot* slot = nullptr;
+    Cell cell{};
+    bool fresh = false;  // made for this request: goes away again unless something is taken
+    size_t same = 0;     // the first entry with the same state (itself, mostly)
+    // Of all charges on this state together, at the first of them.
+    uint64_t sharers = 1;
+    uint64_t cost = 0;
+    uint64_t least = 0;
+    bool overdrawn = false;
+    uint64_t room = 0;
+  };
+  using Entries = absl::InlinedVector<Entry, 4>;
+
+  Admitted Run(std::span<Charge> charges, Instant now, bool take);
+  Admitted RunOne(Charge& charge, Instant now, bool take);
+  Admitted RunMany(std::span<Charge> charges, Instant now, bool take);
+
+  Code OpenAll(std::span<Charge> charges, bool make, Instant now, KeyTable::Held& held,
+               Entries& entries);
+  // kOk, or kOverloaded. With kOk and an entry without a cell: the state is unused.
+  Code Open(Entry& entry, bool make, Instant now, KeyTable::Held& held, bool* retry);
+  Code MakeRoom(const Entry& entry, Instant now, uint64_t without_room);
+  void EraseIfUnused(Entry& entry, Instant now);
+
+  static void Ask(Entry& entry, Instant now);
+  static bool Grant(Entries& entries, uint64_t* granted);
+  void TakeAll(Entries& entries, uint64_t granted, Instant now);
+  Duration RefuseAll(Entries& entries, Instant now, bool take);
+  void Take(Entry& entry, uint64_t n, Instant now);
+  void Refuse(Entry& entry, Instant now, bool keep);
+  static Instant When(const Entry& entry, Instant from);
+  static void Show(Entry& entry, uint64_t remaining, Instant now);
+
+  uint64_t SettleOne(const Receipt& receipt, uint64_t cost, Instant now);
+  void ForgoOne(const Receipt& receipt, Instant now);
+
+  // KeyTable::Tenant
+  bool Expired(Cell cell, Instant now) override;
+  uint32_t Fill(Cell cell, Instant now) override;
+  void Drop(Cell cell) override;
+  void Met(Cell cell, Instant now) override;
+
+  // Brings a cell that was written under other numbers to those of `slot`.
+  void BringTo(const LimitSlot& slot, Cell cell, Instant now);
+  void Convert(const LimitSlot& old, const LimitSlot& next, Cell cell, Instant at);
+
+  LimitTable limits_;
+  KeyTable table_;
+  std::atomic<uint64_t> overloaded_{0};
+
+  std::mutex sweep_mutex_;
+  size_t next_to_sweep_ = 0;  // guarded by sweep_mutex_
+};
+
+}  // namespace weir

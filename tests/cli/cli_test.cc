@@ -1,0 +1,197 @@
+// The program as a user meets it.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/cli/process.h"
+
+namespace weir {
+namespace {
+
+constexpr char kGood[] = R"(namespaces:
+  shop:
+    resources:
+      search:
+        limits:
+          - {name: burst, limit: 10, per: 1m}
+)";
+
+class CommandLine : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = testing::TempDir() + "weir_cli_" +
+              testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    Write("good.yaml", kGood);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string Path(const std::string& name) const { return folder_ + "/" + name; }
+  void Write(const std::string& name, const std::string& text) const {
+    std::ofstream(Path(name)) << text;
+  }
+  Ran Weir(std::vector<std::string> arguments, const std::string& input = "") const {
+    arguments.insert(arguments.begin(), WEIR_BINARY);
+    return RunWithPipe(arguments, input);
+  }
+  // `weir try` in simulated time from the beginning.
+  Ran Try(const std::string& input) const {
+    return Weir({"try", Path("good.yaml"), "--start", "2026-01-01T00:00:00Z"}, input);
+  }
+
+ private:
+  std::string folder_;
+};
+
+bool Has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_F(CommandLine, TryAnswersEachLineOfAPipe) {
+  const Ran ran =
+      Try("# ten a minute\n"
+          "\n"
+          "shop search ann 10\n"
+          "shop search ann\n"
+          "@15s peek shop search ann 3\n"
+          "shop search ann 2\n"
+          "shop search ann 11\n");
+  EXPECT_EQ(ran.exit_code, 0);
+  EXPECT_EQ(ran.errors, "");
+  EXPECT_EQ(ran.out,
+            "allowed  granted 10    remaining 0         retry -           reset 1m          "
+            "limit burst\n"
+            "refused  granted 0     remaining 0         retry 6s          reset 1m          "
+            "limit burst\n"
+            "refused  granted 0     remaining 2         retry 3s          reset 45s         "
+            "limit burst\n"
+            "allowed  granted 2     remaining 0         retry -           reset 57s         "
+            "limit burst\n"
+            "refused  granted 0     remaining 0         retry never       reset 57s         "
+            "limit burst\n");
+}
+
+TEST_F(CommandLine, TryGoesOnAfterABadLine) {
+  const Ran ran = Try("shop search\nshop nothing ann\nquit\nshop search ann\n");
+  EXPECT_EQ(ran.exit_code, 0);
+  EXPECT_TRUE(Has(ran.out, "error    bad_request: SUBJECT is missing")) << ran.out;
+  EXPECT_TRUE(Has(ran.out, "error    unknown_resource")) << ran.out;
+  EXPECT_FALSE(Has(ran.out, "allowed")) << "after quit: " << ran.out;
+}
+
+TEST_F(CommandLine, TrySettlesByTicket) {
+  const Ran ran = Try("shop search ann 4 settle\nsettle #1 7\nsettle #1 7\nsettle #9 1\n");
+  EXPECT_TRUE(Has(ran.out, "ticket #1\n")) << ran.out;
+  EXPECT_TRUE(Has(ran.out, "settled  charged 7     remaining 3\n")) << ran.out;
+  EXPECT_TRUE(Has(ran.out, "error    unknown_ticket")) << ran.out;
+  EXPECT_TRUE(Has(ran.out, "no ticket is called '#9'")) << ran.out;
+}
+
+TEST_F(CommandLine, TryReloadsItsRules) {
+  Write("more.yaml", kGood);
+  const Ran before = Weir({"try", Path("more.yaml")}, "shop search ann\nreload\n");
+  EXPECT_TRUE(Has(before.out, "reloaded " + Path("more.yaml"))) << before.out;
+}
+
+TEST_F(CommandLine, TryRunsInRealTimeUntilTold) {
+  const Ran ran = Weir({"try", Path("good.yaml")},
+                       "shop search ann\n@0s shop search bob\n"
+                       "@1h shop search bob\n");
+  EXPECT_EQ(ran.exit_code, 0);
+  EXPECT_TRUE(Has(ran.out, "allowed  granted 1")) << ran.out;
+  EXPECT_TRUE(Has(ran.out, "time does not go back")) << ran.out;
+}
+
+TEST_F(CommandLine, TryPromptsAndPaintsAtATerminal) {
+  const Ran ran = RunAtTerminal({WEIR_BINARY, "try", Path("good.yaml")},
+                                "@0s shop search ann 10\nshop search ann\nhelp\nquit\n");
+  EXPECT_EQ(ran.exit_code, 0);
+  EXPECT_TRUE(Has(ran.out, "weir> ")) << ran.out;
+  EXPECT_TRUE(Has(ran.out, "\x1b[32mallowed ")) << ran.out;
+  EXPECT_TRUE(Has(ran.out, "\x1b[31mrefused ")) << ran.out;
+  EXPECT_TRUE(Has(ran.out, "repeat N")) << ran.out;
+}
+
+TEST_F(CommandLine, TryTellsWhatIsWrongWithRules) {
+  Write("bad.yaml", "namespaces:\n  shop:\n    resuorces: {}\n");
+  const Ran ran = Weir({"try", Path("bad.yaml")}, "shop search ann\n");
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_TRUE(Has(ran.errors, "bad.yaml:3:5: ")) << ran.errors;
+  EXPECT_EQ(Weir({"try", Path("none.yaml")}).exit_code, 1);
+}
+
+TEST_F(CommandLine, CheckPrintsGoodRules) {
+  const Ran ran = Weir({"check", Path("good.yaml")});
+  EXPECT_EQ(ran.exit_code, 0);
+  EXPECT_EQ(ran.errors, "");
+  EXPECT_TRUE(Has(ran.out, "search")) << ran.out;
+  EXPECT_TRUE(Has(ran.out, "burst")) << ran.out;
+}
+
+TEST_F(CommandLine, CheckReadsItsOwnOutput) {
+  const Ran first = Weir({"check", Path("good.yaml")});
+  Write("again.yaml", first.out);
+  const Ran second = Weir({"check", Path("again.yaml")});
+  EXPECT_EQ(second.exit_code, 0) << second.errors;
+  EXPECT_EQ(second.out, first.out);
+}
+
+TEST_F(CommandLine, CheckTellsWhatNormalisationChanged) {
+  Write("tiers.yaml",
+        "namespaces:\n"
+        "  shop:\n"
+        "    resources:\n"
+        "      video:\n"
+        "        tiers:\n"
+        "          tiers:\n"
+        "            - {limit: 50, window: 90s, active: 60s, cooldown: 0s}\n");
+  const Ran ran = Weir({"check", Path("tiers.yaml")});
+  EXPECT_EQ(ran.exit_code, 0) << ran.errors;
+  EXPECT_TRUE(Has(ran.out, "window")) << ran.out;
+  EXPECT_TRUE(Has(ran.out, "tiers.yaml:7")) << ran.out;
+}
+
+TEST_F(CommandLine, CheckListsEveryMistakeWithItsPlace) {
+  Write("bad.yaml",
+        "namespaces:\n"
+        "  shop:\n"
+        "    resuorces: {}\n"
+        "    resources:\n"
+        "      search:\n"
+        "        limits:\n"
+        "          - {name: burst, limit: -1, per: 1m}\n"
+        "          - {name: burst, limit: 1, per: 0s}\n");
+  const Ran ran = Weir({"check", Path("bad.yaml")});
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_EQ(ran.out, "");
+  for (const char* place : {"bad.yaml:3:5: ", "bad.yaml:7:", "bad.yaml:8:"}) {
+    EXPECT_TRUE(Has(ran.errors, place)) << ran.errors;
+  }
+}
+
+TEST_F(CommandLine, HelpListsTheCommands) {
+  const Ran ran = Weir({"help"});
+  EXPECT_EQ(ran.exit_code, 0);
+  for (const char* command : {"try", "check", "help", "version"}) {
+    EXPECT_TRUE(Has(ran.out, command)) << ran.out;
+  }
+  EXPECT_EQ(Weir({"--help"}).exit_code, 0);
+}
+
+TEST_F(CommandLine, VersionIsPrinted) {
+  EXPECT_EQ(Weir({"version"}).out.substr(0, 6), "weir 0");
+  EXPECT_EQ(Weir({"--version"}).out, Weir({"version"}).out);
+}
+
+TEST_F(CommandLine, MistakesOfUsageAreTold) {
+  EXPECT_EQ(Weir({}).exit_code, 2);
+  EXPECT_EQ(Weir({"dance"}).exit_code, 2);
+  EXPECT_EQ(Weir({"try"}).exit_code, 2);
+  EXPECT_FALSE(Weir({"dance"}).errors.empty());
+}
+
+}  // namespace
+}  // namespace weir

@@ -1,0 +1,169 @@
+// Shows that each style check can fail, and that it spares what is right.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/style/forbidden_calls.h"
+#include "tests/style/include_arrows.h"
+#include "tests/style/layout.h"
+#include "tests/style/source_file.h"
+
+namespace weir::style {
+namespace {
+
+size_t IncludeFaults(const std::string& path, const std::string& included) {
+  return CheckIncludes({path, "#include " + included + "\n"}).size();
+}
+
+size_t CallFaults(const std::string& path, const std::string& code) {
+  return CheckForbiddenCalls({path, code}).size();
+}
+
+TEST(Planted, ArrowsOfTheMapAreAllowed) {
+  EXPECT_EQ(IncludeFaults("src/algorithms/a.cc", "\"base/random.h\""), 0u);
+  EXPECT_EQ(IncludeFaults("src/limiter/a.cc", "\"algorithms/limit.h\""), 0u);
+  EXPECT_EQ(IncludeFaults("src/server/a.cc", "\"base/random.h\""), 0u);
+  EXPECT_EQ(IncludeFaults("src/server/a.cc", "\"cluster/net/udp.h\""), 0u);
+  EXPECT_EQ(IncludeFaults("src/cluster/a.cc", "\"replication/debt.h\""), 0u);
+  EXPECT_EQ(IncludeFaults("src/packet/a.cc", "\"allocation/fps.h\""), 0u);
+  EXPECT_EQ(IncludeFaults("lab/a.cc", "\"cluster/node.h\""), 0u);
+  EXPECT_EQ(IncludeFaults("src/base/a.cc", "\"weir/instant.h\""), 0u);
+  EXPECT_EQ(IncludeFaults("src/base/a.cc", "\"absl/time/time.h\""), 0u);
+  EXPECT_EQ(IncludeFaults("tests/limiter/a_test.cc", "\"fronts/http/parser.h\""), 0u);
+}
+
+TEST(Planted, WrongArrowsAreFound) {
+  EXPECT_EQ(IncludeFaults("src/base/a.cc", "\"algorithms/limit.h\""), 1u);
+  EXPECT_EQ(IncludeFaults("src/algorithms/a.h", "\"rules/rulebook.h\""), 1u);
+  EXPECT_EQ(IncludeFaults("src/rules/a.h", "\"store/store.h\""), 1u);
+  EXPECT_EQ(IncludeFaults("src/store/a.h", "\"rules/rulebook.h\""), 1u);
+  EXPECT_EQ(IncludeFaults("src/limiter/a.h", "\"fronts/http/parser.h\""), 1u);
+  EXPECT_EQ(IncludeFaults("src/limiter/a.h", "\"server/settings.h\""), 1u);
+  EXPECT_EQ(IncludeFaults("src/fronts/http/a.h", "\"cluster/node.h\""), 1u);
+  EXPECT_EQ(IncludeFaults("src/config/a.h", "\"limiter/holds.h\""), 1u);
+  EXPECT_EQ(IncludeFaults("src/replication/a.h", "\"store/store.h\""), 1u);
+  EXPECT_EQ(IncludeFaults("src/allocation/a.h", "\"replication/debt.h\""), 1u);
+  EXPECT_EQ(IncludeFaults("src/packet/a.h", "\"cluster/node.h\""), 1u);
+  EXPECT_EQ(IncludeFaults("src/server/a.h", "\"lab/scheduler.h\""), 1u);
+  EXPECT_EQ(IncludeFaults("src/server/a.h", "\"tests/style/layout.h\""), 1u);
+}
+
+TEST(Planted, OnlyServerIncludesTheSocketsOfTheCluster) {
+  EXPECT_EQ(IncludeFaults("src/cluster/a.cc", "\"cluster/net/udp.h\""), 1u);
+  EXPECT_EQ(IncludeFaults("src/fronts/http/a.cc", "\"cluster/net/udp.h\""), 1u);
+  EXPECT_EQ(IncludeFaults("lab/a.cc", "\"cluster/net/udp.h\""), 1u);
+  EXPECT_EQ(IncludeFaults("src/cluster/net/a.cc", "\"cluster/transport.h\""), 0u);
+}
+
+TEST(Planted, TheLabHasNoFrontsAndNoSockets) {
+  EXPECT_EQ(IncludeFaults("lab/a.cc", "\"fronts/resp/codec.h\""), 1u);
+  EXPECT_EQ(IncludeFaults("lab/a.cc", "<sys/socket.h>"), 1u);
+  EXPECT_EQ(IncludeFaults("lab/oracle/a.cc", "<netinet/in.h>"), 1u);
+  EXPECT_EQ(IncludeFaults("lab/live/a.cc", "<sys/socket.h>"), 0u);
+  EXPECT_EQ(IncludeFaults("src/replication/a.cc", "<sys/socket.h>"), 1u);
+  EXPECT_EQ(IncludeFaults("src/server/a.cc", "<sys/socket.h>"), 0u);
+}
+
+TEST(Planted, PublicHeadersIncludeNothingPrivate) {
+  EXPECT_EQ(IncludeFaults("include/weir/a.h", "\"base/random.h\""), 1u);
+  EXPECT_EQ(IncludeFaults("include/weir/a.h", "\"weir/instant.h\""), 0u);
+  EXPECT_EQ(IncludeFaults("examples/a.cc", "\"limiter/limiter.h\""), 1u);
+  EXPECT_EQ(IncludeFaults("examples/a.cc", "\"weir/limiter.h\""), 0u);
+}
+
+TEST(Planted, PlacesOffTheMapAreFound) {
+  EXPECT_EQ(IncludeFaults("src/misc/a.cc", "<vector>"), 1u);
+  EXPECT_EQ(IncludeFaults("src/limiter/a.cc", "\"holds.h\""), 1u);
+  EXPECT_EQ(IncludeFaults("src/limiter/a.cc", "\"utils/holds.h\""), 1u);
+}
+
+TEST(Planted, ForbiddenCallsAreFound) {
+  const std::string path = "src/limiter/a.cc";
+  EXPECT_EQ(CallFaults(path, "auto t = Clock::now();"), 1u);
+  EXPECT_EQ(CallFaults(path, "auto t = absl::Now();"), 1u);
+  EXPECT_EQ(CallFaults(path, "using C = std::chrono::system_clock;"), 1u);
+  EXPECT_EQ(CallFaults(path, "clock_gettime(CLOCK_REALTIME, &t);"), 1u);
+  EXPECT_EQ(CallFaults(path, "long t = time(nullptr);"), 1u);
+  EXPECT_EQ(CallFaults(path, "int x = rand();"), 1u);
+  EXPECT_EQ(CallFaults(path, "srandom(3);"), 1u);
+  EXPECT_EQ(CallFaults(path, "std::random_device d;"), 1u);
+  EXPECT_EQ(CallFaults(path, "std::this_thread::sleep_for(a);"), 1u);
+  EXPECT_EQ(CallFaults(path, "usleep(3);"), 1u);
+  EXPECT_EQ(CallFaults(path, "const char* v = std::getenv(\"A\");"), 1u);
+  EXPECT_EQ(CallFaults("src/base/hash.cc", "std::random_device d;"), 1u);
+  EXPECT_EQ(CallFaults("lab/a.cc", "std::random_device d;"), 1u);
+}
+
+TEST(Planted, ExemptionsAreNarrow) {
+  EXPECT_EQ(CallFaults("src/base/clock.cc", "clock_gettime(CLOCK_REALTIME, &t);"), 0u);
+  EXPECT_EQ(CallFaults("src/base/clock.cc", "std::getenv(name);"), 1u);
+  EXPECT_EQ(CallFaults("src/base/clock.cc.cc", "clock_gettime(CLOCK_REALTIME, &t);"), 1u);
+  EXPECT_EQ(CallFaults("src/server/settings.cc", "std::getenv(name);"), 0u);
+  EXPECT_EQ(CallFaults("tests/store/a_test.cc", "std::getenv(name);"), 0u);
+  EXPECT_EQ(CallFaults("tests/store/a_test.cc", "sleep(1);"), 1u);
+}
+
+TEST(Planted, WordsInCommentsStringsAndNamesAreSpared) {
+  const std::string path = "src/limiter/a.cc";
+  EXPECT_EQ(CallFaults(path, "// has no now()\n/* rand()\n getenv */ int a;"), 0u);
+  EXPECT_EQ(CallFaults(path, "const char* s = \"now() \\\" rand()\"; char c = '\"';"), 0u);
+  EXPECT_EQ(CallFaults(path, "auto s = R\"x(now() \" )\" )x\";"), 0u);
+  EXPECT_EQ(CallFaults(path, "int brand(); Instant Decide(Instant now); operand(3);"), 0u);
+  EXPECT_EQ(CallFaults(path, "Random random(seed);"), 0u);
+  EXPECT_EQ(CallFaults(path, "int n = 1'000'000; rand();"), 1u);
+}
+
+TEST(Planted, GuardsAreFoundMissing) {
+  EXPECT_TRUE(CheckGuard({"src/a.h", "// Essay.\n#pragma once\nint a;\n"}).empty());
+  EXPECT_EQ(CheckGuard({"src/a.h", "// Essay.\n#ifndef A_H_\n#define A_H_\n"}).size(), 1u);
+  EXPECT_EQ(CheckGuard({"src/a.h", "#include <a>\n#pragma once\n"}).size(), 1u);
+  EXPECT_EQ(CheckGuard({"src/a.h", ""}).size(), 1u);
+  EXPECT_TRUE(CheckGuard({"src/a.cc", "int a;\n"}).empty());
+}
+
+TEST(Planted, RemindersAreFound) {
+  EXPECT_EQ(CheckLeftovers({"a.cc",
+                            "int a;\n// TO"
+                            "DO: b\n"})[0]
+                .line,
+            2);
+  EXPECT_EQ(CheckLeftovers({"a.md",
+                            "FIX"
+                            "ME"})
+                .size(),
+            1u);
+  EXPECT_TRUE(CheckLeftovers({"a.cc", "// what is to do\n"}).empty());
+}
+
+TEST(Planted, LongFilesAreFound) {
+  EXPECT_EQ(WarnOfLength({"a.cc", std::string(501, '\n')}).size(), 1u);
+  EXPECT_TRUE(WarnOfLength({"a.cc", std::string(500, '\n')}).empty());
+}
+
+TEST(Planted, FormIsFound) {
+  const std::string formatter = FindFormatter();
+  if (formatter.empty()) GTEST_SKIP() << "clang-format 14 is not installed";
+  const std::string root = testing::TempDir() + "weir_style_form";
+  std::filesystem::create_directories(root);
+  std::filesystem::copy_file(WEIR_SOURCE_DIR "/.clang-format", root + "/.clang-format",
+                             std::filesystem::copy_options::overwrite_existing);
+  const auto faults = [&](const std::string& text) {
+    std::ofstream(root + "/a.cc") << text;
+    return CheckForm(formatter, root, {"a.cc"}).size();
+  };
+  EXPECT_EQ(faults("int a;\n"), 0u);
+  EXPECT_EQ(faults("int  a ;\n"), 1u);
+  EXPECT_EQ(faults("int a;\n\n\n\nint b;\n"), 1u);
+  std::filesystem::remove_all(root);
+}
+
+TEST(Planted, AFindingNamesFileLineAndReason) {
+  const Findings findings = CheckIncludes({"src/base/a.h", "\n#include \"store/store.h\"\n"});
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].ToString(),
+            "src/base/a.h:2: base may not include store (\"store/store.h\")");
+}
+
+}  // namespace
+}  // namespace weir::style
