@@ -10,7 +10,6 @@ endif()
 
 weir_executable(weir-lab lab/*.cc weir_oracle CLI11::CLI11 fmt::fmt)
 
-find_package(benchmark QUIET)
-if(benchmark_FOUND AND NOT WEIR_SANITIZE)
-  weir_executable(weir-bench bench/*.cc weir_oracle CLI11::CLI11 fmt::fmt benchmark::benchmark)
+if(NOT WEIR_SANITIZE)
+  weir_executable(weir-bench "bench/*.cc;bench/*/*.cc" weir_limiter CLI11::CLI11 fmt::fmt)
 endif()

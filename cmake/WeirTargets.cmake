@@ -25,9 +25,10 @@ function(weir_add_library target sources)
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endfunction()
 
-# weir_executable(NAME SOURCES LIBRARIES...): build/NAME, if files match the pattern SOURCES.
-function(weir_executable name pattern)
-  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${pattern}")
+# weir_executable(NAME PATTERNS LIBRARIES...): build/NAME, if files match the list of patterns.
+function(weir_executable name patterns)
+  list(TRANSFORM patterns PREPEND "${PROJECT_SOURCE_DIR}/")
+  file(GLOB sources CONFIGURE_DEPENDS ${patterns})
   if(NOT sources)
     return()
   endif()
@@ -58,6 +59,7 @@ function(weir_test folder)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_compile_definitions(${target} PRIVATE WEIR_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   weir_use_test_headers(${target})
+  add_dependencies(tests ${target})
   set_target_properties(${target} PROPERTIES
                         RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   weir_discover(${folder} long "*Long*" 7200)
@@ -73,13 +75,14 @@ function(weir_discover folder label filter timeout)
     PROPERTIES TIMEOUT ${timeout} LABELS ${label})
 endfunction()
 
-# The headers that every test reads, compiled once.
+# The headers that most tests read, compiled once.
 function(weir_use_test_headers target)
   if(NOT TARGET weir_test_headers)
-    file(WRITE "${CMAKE_BINARY_DIR}/test_headers.cc" "")
+    file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/test_headers.cc" CONTENT "")
     add_library(weir_test_headers OBJECT "${CMAKE_BINARY_DIR}/test_headers.cc")
-    target_link_libraries(weir_test_headers PRIVATE GTest::gtest Threads::Threads)
-    target_precompile_headers(weir_test_headers PRIVATE <gtest/gtest.h> <string> <vector>)
+    target_link_libraries(weir_test_headers PRIVATE rapidcheck rapidcheck_gtest GTest::gtest)
+    target_precompile_headers(weir_test_headers PRIVATE <gtest/gtest.h> <rapidcheck.h>
+                              <rapidcheck/gtest.h>)
   endif()
   target_precompile_headers(${target} REUSE_FROM weir_test_headers)
 endfunction()

@@ -73,14 +73,25 @@ struct Decision {
   std::optional<TierStatus> tiers;
 
   std::span<const LimitStatus> limits() const {
-    return more_.empty() ? std::span(few_.data(), count_) : std::span(more_);
+    return more_.empty() ? std::span(few_.statuses, count_) : std::span(more_);
   }
   void Clear();
-  LimitStatus& AddLimit();
+  LimitStatus& AddLimit() {
+    if (more_.empty() && count_ < kFew) return few_.statuses[count_++] = LimitStatus{};
+    return AddMore();
+  }
 
  private:
+  static constexpr size_t kFew = 6;
+  // Left as it is until it is used: a decision is made for every request.
+  union Few {
+    Few() {}  // NOLINT
+    LimitStatus statuses[kFew];
+  };
+  LimitStatus& AddMore();
+
   size_t count_ = 0;
-  std::array<LimitStatus, 6> few_;
+  Few few_;
   std::vector<LimitStatus> more_;  // all of them, once they are more than few_ holds
 };
 

@@ -61,7 +61,9 @@ class Limiter {
 
   // Calls `done` once; before it returns, unless a limit's store has to be waited for.
   void Decide(const Request& request, Instant now, Done done);
-  // The same, for rules that nothing has to be waited for.
+  // The same, for rules that nothing has to be waited for. The first form spares the making of a
+  // Decision for every request.
+  void Decide(const Request& request, Instant now, Decision& decision);
   Decision Decide(const Request& request, Instant now);
   // Like Decide, but takes nothing.
   Decision Peek(const Request& request, Instant now);

@@ -112,12 +112,12 @@ Instant BurstTiersOracle::When(uint64_t n, Instant from) const {
   uint128 capacity = 0;
   for (const TierHistory& tier : tiers_) capacity += tier.numbers.limit;
   if (n > capacity) return kEndOfTime;
-  std::vector<Instant> instants = {from};
+  if (*Room(from) >= n) return from;
+  std::vector<Instant> instants;
   Changes(from, &instants);
   std::sort(instants.begin(), instants.end());
   for (const Instant instant : instants) {
-    const std::optional<uint64_t> room = Room(instant);
-    if (room && *room >= n) return instant;
+    if (*Room(instant) >= n) return instant;
   }
   return kLastInstant;  // when all tiers are inactive and empty, which cannot be told
 }

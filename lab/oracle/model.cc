@@ -25,7 +25,7 @@ Answer Session::Request(const Event& event) {
   answer.allowed = room.has_value() && *room >= event.least;
   if (answer.allowed) {
     answer.granted = std::min(event.cost, *room);
-    answer.retry_at = event.now;
+    answer.retry_at = model_->When(event.least, event.now);
     model_->Take(answer.granted, event.now, event.ticket);
     if (event.ticket != 0) open_.push_back({event.ticket, answer.granted});
   } else {

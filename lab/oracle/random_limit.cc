@@ -24,25 +24,13 @@ uint64_t Tokens(uint64_t most, Random* random) {
 }
 
 Duration Time(Random* random) {
-  const int64_t choices[] = {1,
-                             2,
-                             3,
-                             7,
-                             10,
-                             1000,
-                             1'000'000,
-                             kSecond / 2,
-                             kSecond,
-                             3 * kSecond,
-                             7 * kSecond,
-                             60 * kSecond,
-                             3600 * kSecond,
-                             86400 * kSecond,
-                             30 * 86400 * kSecond,
-                             kLongest - 1,
-                             kLongest};
-  if (random->Below(2) == 0) return Duration(OneOf(choices, random));
-  return Duration(static_cast<int64_t>(AnyMagnitude(1, uint64_t{kLongest}, random)));
+  const int64_t nanos[] = {1, 2, 3, 7, 10, 1000, 1'000'000, 500'000'000, kLongest - 1, kLongest};
+  const int64_t seconds[] = {1, 3, 7, 10, 60, 3600, 86400, 30 * 86400, 365 * 86400};
+  switch (random->Below(4)) {
+    case 0: return Duration(OneOf(nanos, random));
+    case 1: return Duration(OneOf(seconds, random) * kSecond);
+    default: return Duration(static_cast<int64_t>(AnyMagnitude(1, uint64_t{kLongest}, random)));
+  }
 }
 
 Limit RandomBucket(Random* random) {

@@ -46,6 +46,7 @@ std::string ToText(const Event& event, const Answer& answer) {
     text = "refunded " + Decimal(answer.refunded);
   } else if (answer.allowed) {
     text = "granted " + std::to_string(answer.granted);
+    if (answer.retry_at != event.now) text += " but when " + Until(event.now, answer.retry_at);
   } else {
     text = "refused, retry after " + Until(event.now, answer.retry_at);
     if (!answer.retry_true) text += " (not the earliest)";
@@ -123,7 +124,7 @@ Run RunOnce(std::string_view algorithm, uint64_t seed, const ModelMaker& tested,
     const Event event = traffic.Next(right, expected);
     run.events.push_back(event);
     expected = right.Ask(event);
-    if (!expected.retry_true) {
+    if (!expected.retry_true || (expected.allowed && expected.retry_at != event.now)) {
       std::fprintf(stderr, "the oracle contradicts itself: %s, seed %llu\n",
                    Describe(run.limit).c_str(), static_cast<unsigned long long>(seed));
       std::abort();

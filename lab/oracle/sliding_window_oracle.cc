@@ -69,18 +69,25 @@ void SlidingWindowOracle::Restart(Instant now) {
 }
 
 int128 SlidingWindowOracle::FirstFit(const Sums& sums, uint64_t n, int128 from, int128 end) const {
+  const auto fits = [&](int128 at) { return Used(sums, Clamp(at)) + n * per_ <= limit_ * per_; };
+  if (!fits(end - 1)) return end;
   int128 low = from;
-  int128 high = end;
+  int128 high = end - 1;
   while (low < high) {
     const int128 middle = low + (high - low) / 2;
-    const bool fits = Used(sums, Clamp(middle)) + n * per_ <= limit_ * per_;
-    (fits ? high : low) = fits ? middle : middle + 1;
+    if (fits(middle)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
   }
   return low;
 }
 
 Instant SlidingWindowOracle::When(uint64_t n, Instant instant) const {
   if (n > limit_) return kEndOfTime;
+  const std::optional<uint64_t> room = Room(instant);
+  if (room && *room >= n) return instant;
   const Instant from = NotBefore(instant);
   const int128 current = SliceOf(from);
   // The sums change only where hits come to lie at the edge, and where they leave it.
@@ -95,7 +102,7 @@ Instant SlidingWindowOracle::When(uint64_t n, Instant instant) const {
     const int128 end = StartOf(slice + 1);
     const int128 begin = std::max<int128>(ToNanos(from), StartOf(slice));
     const int128 then = FirstFit(SumsIn(slice), n, begin, end);
-    if (then < end) return then == ToNanos(from) ? instant : Clamp(then);
+    if (then < end) return Clamp(then);
   }
   return kEndOfTime;
 }

@@ -2,9 +2,10 @@
 //
 // A key is the hash of its parts under a secret, so that nobody outside can make two keys meet or
 // crowd one place of a table, and yet every node that knows the secret gives a state the same name.
-// Parts are encoded with their lengths ("a_b","c" and "a","b_c" differ): each part is its length as
-// a 64-bit little-endian word and then its bytes, padded with zeros to whole words. The result is
-// the standard SipHash of that encoding, so any other implementation can compute it.
+// The hash of one part is the standard SipHash of its bytes. Several parts are encoded with their
+// lengths ("a_b","c" and "a","b_c" differ): each part is its length as a 64-bit little-endian word
+// and then its bytes, padded with zeros to whole words; the hash is the standard SipHash of that
+// encoding. So any other implementation can compute it.
 #pragma once
 
 #include <array>
@@ -33,7 +34,7 @@ class SipHash {
       : v0_(secret[0] ^ 0x736f6d6570736575), v1_(secret[1] ^ 0x646f72616e646f6d ^ 0xee),
         v2_(secret[0] ^ 0x6c7967656e657261), v3_(secret[1] ^ 0x7465646279746573) {}
 
-  void Word(uint64_t word) {
+  [[gnu::always_inline]] void Word(uint64_t word) {
     v3_ ^= word;
     for (int i = 0; i < kCompressRounds; ++i) Round();
     v0_ ^= word;
@@ -41,7 +42,7 @@ class SipHash {
   }
 
   // Whole words so far, then `tail_bytes` < 8 of `tail`.
-  Key Finish(uint64_t tail = 0, uint64_t tail_bytes = 0) {
+  [[gnu::always_inline]] Key Finish(uint64_t tail = 0, uint64_t tail_bytes = 0) {
     const uint64_t length = words_ * 8 + tail_bytes;
     Word(tail | length << 56);
     v2_ ^= 0xee;
@@ -53,7 +54,7 @@ class SipHash {
   }
 
  private:
-  void Round() {
+  [[gnu::always_inline]] void Round() {
     v0_ += v1_, v1_ = std::rotl(v1_, 13), v1_ ^= v0_, v0_ = std::rotl(v0_, 32);
     v2_ += v3_, v3_ = std::rotl(v3_, 16), v3_ ^= v2_;
     v0_ += v3_, v3_ = std::rotl(v3_, 21), v3_ ^= v0_;
@@ -68,23 +69,29 @@ class KeyedHash {
  public:
   explicit KeyedHash(const std::array<uint64_t, 2>& secret) : start_(secret) {}
 
-  Key operator()(std::string_view part) const {
+  // Of one part.
+  [[gnu::always_inline]] Key operator()(std::string_view part) const {
     Sip sip = start_;
-    Add(sip, part);
-    return sip.Finish();
+    const size_t left = AddWords(sip, part);
+    return sip.Finish(Tail(part.data() + part.size() - left, left), left);
   }
+  // Of several parts, which may be none.
   template <typename Parts>
   Key OfAll(const Parts& parts) const {
     Sip sip = start_;
-    for (std::string_view part : parts) Add(sip, part);
+    for (std::string_view part : parts) {
+      sip.Word(part.size());
+      const size_t left = AddWords(sip, part);
+      if (left > 0) sip.Word(Tail(part.data() + part.size() - left, left));
+    }
     return sip.Finish();
   }
 
  private:
   using Sip = SipHash<1, 3>;
 
-  static void Add(Sip& sip, std::string_view part) {
-    sip.Word(part.size());
+  // The whole words of the part; returns how many bytes are left.
+  [[gnu::always_inline]] static size_t AddWords(Sip& sip, std::string_view part) {
     const char* bytes = part.data();
     size_t left = part.size();
     for (; left >= 8; left -= 8, bytes += 8) {
@@ -92,10 +99,9 @@ class KeyedHash {
       std::memcpy(&word, bytes, 8);
       sip.Word(word);
     }
-    if (left == 0) return;
-    sip.Word(Tail(bytes, left));
+    return left;
   }
-  // The last 1 to 7 bytes as a word, without a loop and without reading beyond them.
+  // The last 0 to 7 bytes as a word, without a loop and without reading beyond them.
   static uint64_t Tail(const char* bytes, size_t left) {
     if (left >= 4) {
       uint32_t low, high;
@@ -103,11 +109,10 @@ class KeyedHash {
       std::memcpy(&high, bytes + left - 4, 4);
       return low | uint64_t{high} << (8 * (left - 4));
     }
+    if (left == 0) return 0;
     const auto at = [&](size_t i) { return uint64_t{static_cast<unsigned char>(bytes[i])}; };
-    uint64_t word = at(0);
-    if (left > 1) word |= at(1) << 8;
-    if (left > 2) word |= at(2) << 16;
-    return word;
+    // One byte: three times itself; two: the second twice, in place; three: each.
+    return at(0) | at(left / 2) << (8 * (left / 2)) | at(left - 1) << (8 * (left - 1));
   }
 
   Sip start_;

@@ -49,9 +49,8 @@ void Decision::Clear() {
   more_.clear();
 }
 
-LimitStatus& Decision::AddLimit() {
-  if (more_.empty() && count_ < few_.size()) return few_[count_++] = LimitStatus{};
-  if (more_.empty()) more_.assign(few_.begin(), few_.end());
+LimitStatus& Decision::AddMore() {
+  if (more_.empty()) more_.assign(few_.statuses, few_.statuses + count_);
   return more_.emplace_back();
 }
 

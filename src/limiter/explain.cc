@@ -17,7 +17,6 @@ void ExplainTiers(const RuleLimit& rule, const Charge& charge, std::optional<Tie
     tiers->tier_limit = charge.tier_limit;
     tiers->tier_hits = charge.tier_hits;
     tiers->burst = charge.burst;
-    if (!tiers->hard_limit) tiers->hits_last_second = charge.used;
   } else if (tiers && rule.name == "hard_limit") {
     tiers->hard_limit = std::get<SlidingLog>(rule.limit).limit;
     tiers->hard_limited = charge.refused;
@@ -29,41 +28,48 @@ void ExplainTiers(const RuleLimit& rule, const Charge& charge, std::optional<Tie
   }
 }
 
+// What the limits of one span answered; `charge` moves on.
+void ExplainLimits(const RulesInForce& in_force, std::span<const RuleLimit> rules,
+                   const Charge*& charge, const Charge*& deciding, Decision& decision) {
+  for (const RuleLimit& rule : rules) {
+    const LimitInForce& limit = in_force[rule];
+    LimitStatus& status = decision.AddLimit();
+    status.name = rule.name;
+    status.limit = limit.numbers.most;
+    status.per = limit.numbers.per;
+    if (limit.slot == nullptr) {
+      status.remaining = kUnlimited;
+      status.shadow = rule.shadow;
+      continue;
+    }
+    status.remaining = charge->remaining;
+    status.reset_after = charge->reset_after;
+    status.refused = charge->refused;
+    status.shadow = charge->shadow;
+    if (!charge->shadow && (deciding == nullptr || Decides(*charge, *deciding))) {
+      deciding = charge;
+      decision.limit = rule.name;
+      decision.remaining = charge->remaining;
+      decision.reset_after = charge->reset_after;
+    }
+    if (limit.of_tiers) ExplainTiers(rule, *charge, decision.tiers);
+    ++charge;
+  }
+}
+
 }  // namespace
 
-void Explain(const Admitted& admitted, const RulesInForce& in_force,
-             std::span<const RuleLimit* const> rules, std::span<const Charge> charges,
-             Decision& decision) {
+void Explain(const Admitted& admitted, const RulesInForce& in_force, const Match& match,
+             std::span<const Charge> charges, Decision& decision) {
   decision.allowed = admitted.allowed;
   decision.granted = admitted.granted;
   decision.retry_after = admitted.retry_after;
   decision.remaining = kUnlimited;
+  if (match.enforcement == Enforcement::kOff) return;
+  const Charge* charge = charges.data();
   const Charge* deciding = nullptr;
-  size_t next = 0;
-  for (const RuleLimit* rule : rules) {
-    LimitStatus& status = decision.AddLimit();
-    status.name = rule->name;
-    status.shadow = rule->shadow;
-    if (rule->unlimited) {
-      status.limit = status.remaining = kUnlimited;
-      continue;
-    }
-    const Charge& charge = charges[next++];
-    const LimitNumbers numbers = Numbers(rule->limit);
-    status.limit = numbers.most;
-    status.per = numbers.per;
-    status.remaining = charge.remaining;
-    status.reset_after = charge.reset_after;
-    status.refused = charge.refused;
-    status.shadow = charge.shadow;
-    if (!charge.shadow && (deciding == nullptr || Decides(charge, *deciding))) {
-      deciding = &charge;
-      decision.limit = rule->name;
-      decision.remaining = charge.remaining;
-      decision.reset_after = charge.reset_after;
-    }
-    if (in_force[*rule].of_tiers) ExplainTiers(*rule, charge, decision.tiers);
-  }
+  ExplainLimits(in_force, match.limits, charge, deciding, decision);
+  ExplainLimits(in_force, match.contract, charge, deciding, decision);
 }
 
 }  // namespace weir

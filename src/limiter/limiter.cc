@@ -9,6 +9,7 @@ namespace {
 
 constexpr size_t kLongestSubject = 1024;
 constexpr size_t kBatch = 16;
+constexpr uint64_t kMostSettled = uint64_t{1} << 53;  // so that no sum of them overflows soon
 constexpr uint64_t kLeastMemory = uint64_t{4} << 20;
 
 std::atomic<uint64_t> next_id{1};
@@ -91,16 +92,12 @@ void Limiter::Impl::AddCharges(const RulesInForce& rules, const Request& request
                                std::span<const RuleLimit> limits, Prepared& prepared) {
   const bool shadow = prepared.match.enforcement == Enforcement::kShadow;
   for (const RuleLimit& rule : limits) {
-    prepared.rules.push_back(&rule);
     const LimitInForce& in_force = rules[rule];
     if (in_force.slot == nullptr) continue;
-    Charge& charge = prepared.charges.emplace_back();
-    charge.key = KeyOf(in_force, rule, request, prepared.subject);
-    charge.limit = in_force.slot;
-    charge.cost = request.cost;
-    charge.least = request.min_cost.value_or(request.cost);
-    charge.shadow = shadow || rule.shadow;
-    store_.Prefetch(charge.key);
+    const Key key = KeyOf(in_force, rule, request, prepared.subject);
+    store_.Prefetch(key);
+    prepared.charges.emplace_back(key, in_force.slot, request.cost,
+                                  request.min_cost.value_or(request.cost), shadow || rule.shadow);
   }
 }
 
@@ -116,7 +113,7 @@ void Limiter::Impl::Prepare(const RulesInForce& rules, const Request& request,
     prepared.message = "the subject is longer than 1024 bytes";
     return;
   }
-  prepared.subject = hash_(request.subject);
+  __builtin_prefetch(request.subject.data());  // is read after the match
   prepared.match =
       rules.rules().Match(request.namespace_name, request.resource, request.subject);
   prepared.error = prepared.match.error;
@@ -124,6 +121,7 @@ void Limiter::Impl::Prepare(const RulesInForce& rules, const Request& request,
     prepared.message = MessageOf(prepared.error);
     return;
   }
+  prepared.subject = hash_(request.subject);
   if (prepared.match.enforcement == Enforcement::kOff) return;
   AddCharges(rules, request, prepared.match.limits, prepared);
   AddCharges(rules, request, prepared.match.contract, prepared);
@@ -138,30 +136,37 @@ void Limiter::Impl::Finish(const RulesInForce& rules, const Request& request, Mo
   decision.message = prepared.message;
   if (prepared.error != Code::kOk) return;
 
-  const bool settle = request.settle && mode == Mode::kTake;
-  std::vector<Receipt> receipts(settle ? prepared.charges.size() : 0);
-  for (size_t i = 0; i < receipts.size(); ++i) prepared.charges[i].receipt = &receipts[i];
-
   Admitted admitted{.allowed = true, .granted = request.cost};
-  if (!prepared.charges.empty()) {
-    const std::span<Charge> charges(prepared.charges);
-    admitted = mode == Mode::kTake ? store_.AdmitNow(charges, now) : store_.PeekNow(charges, now);
+  const std::span<Charge> charges(prepared.charges);
+  if (mode == Mode::kLook) {
+    if (!charges.empty()) admitted = store_.PeekNow(charges, now);
+  } else if (request.settle) {
+    admitted = AdmitWithTicket(charges, now, decision);
+    if (charges.empty()) admitted = {.allowed = true, .granted = request.cost};
+  } else if (!charges.empty()) {
+    admitted = store_.AdmitNow(charges, now);
   }
-  if (admitted.error != Code::kOk) {
+  if (admitted.error != Code::kOk) [[unlikely]] {
     decision.error = admitted.error;
     decision.message = MessageOf(admitted.error);
     return;
   }
-  Explain(admitted, rules, prepared.rules, prepared.charges, decision);
-  if (settle && admitted.allowed) IssueTicket(std::move(receipts), now, decision);
+  Explain(admitted, rules, prepared.match, charges, decision);
   if (mode == Mode::kTake) Count(rules, request, prepared, admitted.allowed, now);
 }
 
-void Limiter::Impl::IssueTicket(std::vector<Receipt> receipts, Instant now, Decision& decision) {
+Admitted Limiter::Impl::AdmitWithTicket(std::span<Charge> charges, Instant now,
+                                        Decision& decision) {
+  std::vector<Receipt> receipts(charges.size());
+  for (size_t i = 0; i < charges.size(); ++i) charges[i].receipt = &receipts[i];
+  Admitted admitted{.allowed = true};
+  if (!charges.empty()) admitted = store_.AdmitNow(charges, now);
+  if (admitted.error != Code::kOk || !admitted.allowed) return admitted;
   std::erase_if(receipts, [](const Receipt& receipt) { return receipt.limit == nullptr; });
   std::vector<Receipt> forgone;
   decision.ticket = tickets_.Issue(std::move(receipts), now, &forgone);
   store_.Forgo(forgone, now);
+  return admitted;
 }
 
 void Limiter::Impl::Count(const RulesInForce& rules, const Request& request,
@@ -197,6 +202,9 @@ void Limiter::Impl::DecideBatch(std::span<const Request> requests, Instant told,
 }
 
 Result<Settled> Limiter::Impl::Settle(const Ticket& ticket, uint64_t cost, Instant told) {
+  if (cost > kMostSettled) {
+    return Error{Code::kBadRequest, "a cost is at most 2^53", "cost"};
+  }
   const Instant now = time_.Of(told);
   const std::optional<std::vector<Receipt>> receipts = tickets_.Close(ticket, now);
   if (!receipts) {
@@ -249,6 +257,10 @@ void Limiter::Decide(const Request& request, Instant now, Done done) {
   Decision decision;
   impl_->Decide(request, now, Impl::Mode::kTake, decision);
   done(decision);
+}
+
+void Limiter::Decide(const Request& request, Instant now, Decision& decision) {
+  impl_->Decide(request, now, Impl::Mode::kTake, decision);
 }
 
 Decision Limiter::Decide(const Request& request, Instant now) {

@@ -27,9 +27,8 @@ class Limiter::Impl {
     Code error = Code::kOk;
     std::string_view message;
     Match match;
-    Key subject;  // the hash of it
-    absl::InlinedVector<const RuleLimit*, 4> rules;  // one for each limit met, unlimited included
-    absl::InlinedVector<Charge, 4> charges;          // one for each that is limited, in order
+    Key subject;                             // the hash of it
+    absl::InlinedVector<Charge, 3> charges;  // one for each limit that is limited, in order
   };
   enum class Mode { kTake, kLook };
 
@@ -53,7 +52,7 @@ class Limiter::Impl {
                   std::span<const RuleLimit> limits, Prepared& prepared);
   void Finish(const RulesInForce& rules, const Request& request, Mode mode, Instant now,
               Prepared& prepared, Decision& decision);
-  void IssueTicket(std::vector<Receipt> receipts, Instant now, Decision& decision);
+  Admitted AdmitWithTicket(std::span<Charge> charges, Instant now, Decision& decision);
   void Count(const RulesInForce& rules, const Request& request, const Prepared& prepared,
              bool allowed, Instant now);
   std::vector<Charge> CopyCharges(const RulesInForce& rules,
@@ -78,9 +77,8 @@ class Limiter::Impl {
 };
 
 // Fills in what the user is told from what the store has answered (explain.cc).
-void Explain(const Admitted& admitted, const RulesInForce& in_force,
-             std::span<const RuleLimit* const> rules, std::span<const Charge> charges,
-             Decision& decision);
+void Explain(const Admitted& admitted, const RulesInForce& in_force, const Match& match,
+             std::span<const Charge> charges, Decision& decision);
 
 std::string_view MessageOf(Code code);
 

@@ -45,11 +45,8 @@ std::vector<Charge> Limiter::Impl::CopyCharges(const RulesInForce& rules,
   for (const RuleLimit* limit : limits) {
     const LimitInForce& in_force = rules[*limit];
     if (in_force.slot == nullptr) continue;
-    charges.push_back({.key = KeyOf(in_force, *limit, request, subject),
-                       .limit = in_force.slot,
-                       .cost = request.cost,
-                       .least = *request.min_cost,
-                       .shadow = shadow});
+    charges.emplace_back(KeyOf(in_force, *limit, request, subject), in_force.slot, request.cost,
+                         *request.min_cost, shadow);
   }
   return charges;
 }

@@ -56,6 +56,8 @@ RulesInForce::RulesInForce(std::shared_ptr<const Rulebook> rules, const RulesInF
     LimitInForce& in_force = limits_[named.limit->index];
     in_force.salt = hash.OfAll(named.limit->identity);
     in_force.shape = ShapeOf(*named.limit);
+    in_force.numbers = named.limit->unlimited ? LimitNumbers{kUnlimited, {}}
+                                              : Numbers(named.limit->limit);
     if (named.limit->unlimited) continue;
     in_force.slot = SlotFor(named, before, limits, now);
     by_name_.emplace(named.name, in_force.slot);

@@ -30,6 +30,7 @@ enum class KeyShape : uint8_t { kNothing, kSubject, kParts };
 struct LimitInForce {
   const LimitSlot* slot = nullptr;  // null: unlimited
   Key salt;                         // the hash of the limit's identity
+  LimitNumbers numbers;             // what is shown of it
   KeyShape shape = KeyShape::kSubject;
   bool of_tiers = false;  // burst tiers, or the hard or global limit beside them
 };

@@ -50,7 +50,7 @@ Group ReadGroup(const Node& node, uint64_t total, const std::string& path, Sourc
     group.others = ReadFlag(*at, "others", source).value_or(false);
   }
   if (const Node* at = fields.FindList("subjects")) group.subjects = ReadSubjects(*at, source);
-  if (group.others == (fields.Find("subjects") != nullptr)) {
+  if (fields.is_map() && group.others == (fields.Find("subjects") != nullptr)) {
     source.Error(node.mark, "a group needs either `subjects: [ann, bob]` or `others: true`");
   }
   return group;

@@ -20,7 +20,7 @@ Fields::Fields(const Node& node, std::string_view what, std::span<const std::str
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
     std::string hint = Suggested(key, known);
     if (hint.empty()) hint = "; it takes " + Listed(known);
-    source.Error(child.key->mark, Shown(*child.key) + " is no key of " + std::string(what) + hint);
+    source.Error(child.key->mark, Ticked(key) + " is no key of " + std::string(what) + hint);
   }
 }
 
@@ -34,7 +34,7 @@ const Node* Fields::Find(std::string_view key) const {
 
 const Node* Fields::Require(std::string_view key, std::string_view example) const {
   const Node* found = Find(key);
-  if (found == nullptr && (node_.IsMap() || node_.IsNull())) {
+  if (found == nullptr && is_map()) {
     source_.Error(node_.mark, std::string(what_) + " needs `" + std::string(key) + "`, as `" +
                                   std::string(example) + "`");
   }

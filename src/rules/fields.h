@@ -16,6 +16,8 @@ class Fields {
   Fields(const Node& node, std::string_view what, std::span<const std::string_view> known,
          Source& source);
 
+  // False if an error was noted because it is no map.
+  bool is_map() const { return node_.IsMap() || node_.IsNull(); }
   // Null if there is no such key.
   const Node* Find(std::string_view key) const;
   // The same, and notes an error; `example` shows what to write.

@@ -80,7 +80,8 @@ void CheckPresent(const LimitSpec& spec, Source& source) {
     source.Error(spec.node->mark,
                  "a limit needs `" + std::string(kLimitFields[field]) + "`, as `" + example + "`");
   };
-  if (spec.limit == kUnlimited) return;
+  const bool is_map = spec.node->IsMap() || spec.node->IsNull();
+  if (spec.limit == kUnlimited || !is_map) return;
   require(LimitSpec::kLimit, "limit: 20");
   require(LimitSpec::kPer, "per: 1s");
 }

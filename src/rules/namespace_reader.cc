@@ -77,7 +77,7 @@ class NamespaceReader {
       if (!child.node->IsScalar()) continue;
       const auto [first, is_new] = contract_of_.try_emplace(child.node->text, contract);
       if (is_new || first->second == contract) continue;
-      source_.Error(child.node->mark, "subject " + Shown(*child.node) + " is in contract `" +
+      source_.Error(child.node->mark, "subject " + Ticked(child.node->text) + " is in contract `" +
                                           first->second + "` already; it can have only one");
     }
   }
@@ -91,7 +91,7 @@ class NamespaceReader {
       if (contract.name == *name) return;
       names.push_back(contract.name);
     }
-    source_.Error(node.mark, "there is no contract " + Shown(node) + " in this namespace" +
+    source_.Error(node.mark, "there is no contract " + Ticked(*name) + " in this namespace" +
                                  Choice(*name, names));
   }
 

@@ -70,7 +70,6 @@ void ReadReplaces(const Node& list, DescriptorRule& rule, Source& source) {
 
 // A fixed window of so many requests per unit, as far as it is given.
 LimitSpec ReadWindow(const Node& node, const Fields& fields, Source& source) {
-  const size_t errors = source.error_count();
   LimitSpec spec;
   spec.node = &node;
   spec.algorithm = LimitSpec::Algorithm::kFixedWindow;
@@ -90,14 +89,24 @@ LimitSpec ReadWindow(const Node& node, const Fields& fields, Source& source) {
     spec.limit = kUnlimited;
     spec.at[LimitSpec::kLimit] = flag;
   }
-  spec.bad = source.error_count() != errors;
   return spec;
 }
 
-void RequireWindow(const LimitSpec& spec, const Fields& fields) {
-  if (spec.limit == kUnlimited) return;
-  fields.Require("unit", "unit: minute");
-  fields.Require("requests_per_unit", "requests_per_unit: 20");
+// Name, replaces, and the window.
+LimitSpec ReadOwnFields(const Node& node, bool has_weir, DescriptorRule& rule, Source& source) {
+  const size_t errors = source.error_count();
+  const Fields fields(node, "`rate_limit`", kKeys, source);
+  if (const Node* at = fields.Find("name")) {
+    rule.limit_name = ReadName(*at, "a limit's name", source).value_or("");
+  }
+  if (const Node* list = fields.FindList("replaces")) ReadReplaces(*list, rule, source);
+  LimitSpec spec = ReadWindow(node, fields, source);
+  if (!has_weir && spec.limit != kUnlimited) {
+    fields.Require("unit", "unit: minute");
+    fields.Require("requests_per_unit", "requests_per_unit: 20");
+  }
+  spec.bad = source.error_count() != errors;
+  return spec;
 }
 
 }  // namespace
@@ -106,26 +115,16 @@ void ReadRateLimit(const Node* rate_limit, const Node* weir, DescriptorRule& rul
   if (rate_limit != nullptr && rate_limit->IsNull()) rate_limit = nullptr;
   if (rate_limit == nullptr && weir == nullptr) return;
   LimitSpec spec;
-  if (rate_limit != nullptr) {
-    const Fields fields(*rate_limit, "`rate_limit`", kKeys, source);
-    if (const Node* at = fields.Find("name")) {
-      rule.limit_name = ReadName(*at, "a limit's name", source).value_or("");
-    }
-    if (const Node* list = fields.FindList("replaces")) ReadReplaces(*list, rule, source);
-    spec = ReadWindow(*rate_limit, fields, source);
-    if (weir == nullptr && !spec.bad) {
-      const size_t errors = source.error_count();
-      RequireWindow(spec, fields);
-      spec.bad = source.error_count() != errors;
-    }
-  }
+  if (rate_limit != nullptr) spec = ReadOwnFields(*rate_limit, weir != nullptr, rule, source);
   if (weir != nullptr) {
     const LimitSpec over = ReadLimitSpec(*weir, kWeirFields, "`weir`", source);
     if (spec.limit == kUnlimited) {
       source.Error(weir->mark, "`weir` sets a limit, but `rate_limit` says `unlimited: true`");
     }
     // Without numbers in rate_limit there is no window to lay it over.
-    spec = LaidOver(spec.Has(LimitSpec::kAlgorithm) ? spec : LimitSpec{}, over);
+    spec = LaidOver(spec.bad || spec.Has(LimitSpec::kAlgorithm) ? spec : LimitSpec{}, over);
+  } else if (spec.bad) {
+    return;
   }
   rule.limit = BuildRuleLimit(spec, source);
 }

@@ -21,7 +21,7 @@ std::optional<std::vector<KeyPart>> ReadKey(const Node& node, Source& source) {
     const auto part = ReadEnum<KeyPart>(*child.node, "key", kKeyPartWords, source);
     if (!part) return std::nullopt;
     if (std::find(key.begin(), key.end(), *part) != key.end()) {
-      source.Error(child.node->mark, Shown(*child.node) + " is twice in `key`");
+      source.Error(child.node->mark, Ticked(child.node->text) + " is twice in `key`");
       return std::nullopt;
     }
     key.push_back(*part);

@@ -94,7 +94,8 @@ class ResourceReader {
       if (!subject) continue;
       const auto [first, is_new] = seen.try_emplace(at->text, at->mark);
       if (!is_new) {
-        source_.Error(at->mark, "subject " + Shown(*at) + " has an override already, on line " +
+        source_.Error(at->mark, "subject " + Ticked(*subject) +
+                                    " has an override already, on line " +
                                     std::to_string(first->second.line));
       }
       resource_.overrides.push_back({std::move(*subject), ReadOverride(fields)});
@@ -131,8 +132,8 @@ class ResourceReader {
     std::erase_if(merged, [](const RuleLimit& limit) {
       return limit.name == "tiers" || limit.name == "hard_limit" || limit.name == "global_limit";
     });
-    auto built =
-        BuildTiers(ReadTiersOverride(*tiers, OverridePath() + ".tiers", *tiers_, source_), source_);
+    TiersSpec spec = ReadTiersOverride(*tiers, OverridePath() + ".tiers", *tiers_, source_);
+    std::vector<RuleLimit> built = BuildTiers(spec, source_);
     SetIdentities(built, resource_.namespace_name, "resource", resource_.name);
     std::move(built.begin(), built.end(), std::back_inserter(merged));
     return merged;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "rules/utf8.h"
+
 namespace weir {
 namespace {
 
@@ -23,14 +25,16 @@ bool IsReserved(std::string_view text) {
 std::string Quoted(std::string_view text) {
   constexpr std::string_view kHex = "0123456789abcdef";
   std::string quoted = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      quoted += {'\\', c};
-    } else if (byte < 0x20 || byte == 0x7f) {
-      quoted += {'\\', 'u', '0', '0', kHex[byte >> 4], kHex[byte & 15]};
+  for (size_t i = 0; i < text.size(); ++i) {
+    const size_t control = ControlLength(text.substr(i));
+    if (control > 0) {
+      i += control - 1;  // the last byte is the number of the character
+      const auto code = static_cast<unsigned char>(text[i]);
+      quoted += {'\\', 'u', '0', '0', kHex[code >> 4], kHex[code & 15]};
+    } else if (text[i] == '"' || text[i] == '\\') {
+      quoted += {'\\', text[i]};
     } else {
-      quoted += c;
+      quoted += text[i];
     }
   }
   return quoted + "\"";

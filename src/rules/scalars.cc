@@ -5,18 +5,19 @@
 
 #include "algorithms/algorithm.h"
 #include "rules/number_text.h"
+#include "rules/utf8.h"
 
 namespace weir {
 namespace {
 
+std::string Cut(std::string_view text) {
+  constexpr size_t kMost = 60;
+  return Shortened(text, kMost) + (text.size() > kMost ? "…" : "");
+}
+
 // "`limit` is `x`".
 std::string Is(std::string_view field, const Node& node) {
   return "`" + std::string(field) + "` is " + Shown(node);
-}
-
-bool HasControlCharacter(std::string_view text) {
-  return std::any_of(text.begin(), text.end(),
-                     [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }
 
 std::optional<uint64_t> ReadDigits(const Node& node, std::string_view field, Source& source,
@@ -127,6 +128,8 @@ std::optional<size_t> ReadWord(const Node& node, std::string_view field,
   return std::nullopt;
 }
 
+std::string Ticked(std::string_view name) { return "`" + Cut(name) + "`"; }
+
 std::string Shown(const Node& node) {
   switch (node.kind) {
     case Node::Kind::kNull: return "empty";
@@ -134,13 +137,7 @@ std::string Shown(const Node& node) {
     case Node::Kind::kMap: return "a map";
     case Node::Kind::kScalar: break;
   }
-  constexpr size_t kMost = 60;
-  std::string text(node.text.substr(0, kMost));
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  }
-  if (node.text.size() > kMost) text += "…";
-  return node.quoted ? "the text \"" + text + "\"" : "`" + text + "`";
+  return node.quoted ? "the text \"" + Cut(node.text) + "\"" : Ticked(node.text);
 }
 
 std::string Listed(std::span<const std::string_view> words) {

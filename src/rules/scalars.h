@@ -44,7 +44,9 @@ std::optional<Enum> ReadEnum(const Node& node, std::string_view field,
   return static_cast<Enum>(*place);
 }
 
-// How a message shows a value: "`5`", "a list", "nothing".
+// How a message shows a name: in ticks, shortened.
+std::string Ticked(std::string_view name);
+// How a message shows a value: "`5`", "the text "5"", "a list", "empty".
 std::string Shown(const Node& node);
 // "`a`, `b` or `c`".
 std::string Listed(std::span<const std::string_view> words);

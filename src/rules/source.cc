@@ -4,17 +4,12 @@
 #include <tuple>
 #include <utility>
 
+#include "rules/utf8.h"
+
 namespace weir {
 namespace {
 
 constexpr size_t kMostExcerpt = 120;
-
-// Bytes that a terminal might take for a command are shown as blanks.
-void Tame(std::string& text) {
-  for (char& c : text) {
-    if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f) c = ' ';
-  }
-}
 
 bool InsideCharacter(std::string_view text, size_t at) {
   return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80;
@@ -93,7 +88,9 @@ void Source::Excerpt(Mark at, Diagnostic& diagnostic) {
   while (InsideCharacter(line, to)) --to;
   diagnostic.excerpt = line.substr(from, to - from);
   diagnostic.caret = static_cast<uint32_t>(caret - from);
-  Tame(diagnostic.excerpt);
+  for (char& c : diagnostic.excerpt) {
+    if (c != '\t' && ControlLength({&c, 1}) != 0) c = ' ';
+  }
 }
 
 }  // namespace weir

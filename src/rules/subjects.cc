@@ -15,7 +15,7 @@ std::vector<std::string> ReadSubjects(const Node& list, Source& source) {
     if (seen.insert(child.node->text).second) {
       subjects.push_back(std::move(*subject));
     } else {
-      source.Error(child.node->mark, "subject " + Shown(*child.node) + " is twice in this list");
+      source.Error(child.node->mark, "subject " + Ticked(*subject) + " is twice in this list");
     }
   }
   return subjects;

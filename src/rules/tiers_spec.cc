@@ -129,12 +129,13 @@ TiersSpec ReadTiersOverride(const Node& node, const std::string& path, const Tie
   return spec;
 }
 
-std::vector<RuleLimit> BuildTiers(const TiersSpec& spec, Source& source) {
+std::vector<RuleLimit> BuildTiers(TiersSpec& spec, Source& source) {
   std::vector<RuleLimit> limits;
   if (spec.bad) return limits;
   const size_t errors = source.error_count();
   limits.push_back(Build(spec, "tiers", *spec.tiers, {KeyPart::kSubject}, source));
-  if (source.error_count() != errors) return {};
+  spec.bad = source.error_count() != errors;
+  if (spec.bad) return {};
   if (spec.hard_limit != kUnlimited) {
     limits.push_back(Build(spec, "hard_limit", SlidingLog{spec.hard_limit, kSecond, false},
                            {KeyPart::kSubject}, source));

@@ -30,7 +30,7 @@ TiersSpec ReadTiers(const Node& node, const std::string& path, Source& source);
 TiersSpec ReadTiersOverride(const Node& node, const std::string& path, const TiersSpec& base,
                             Source& source);
 
-// Empty, and errors noted, if it is bad.
-std::vector<RuleLimit> BuildTiers(const TiersSpec& spec, Source& source);
+// Empty, with errors noted, if it is or turns out to be bad.
+std::vector<RuleLimit> BuildTiers(TiersSpec& spec, Source& source);
 
 }  // namespace weir

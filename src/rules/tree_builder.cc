@@ -5,6 +5,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "rules/scalars.h"
+
 namespace weir {
 
 void TreeBuilder::Null(Mark mark, Anchor anchor) {
@@ -112,8 +114,8 @@ void TreeBuilder::DropDoubledKeys(std::vector<Child>& members) {
     if (first == nullptr) {
       members[kept++] = member;
     } else {
-      doubled_.push_back({member.key->mark, "key `" + std::string(name) + "` is here a second " +
-                                                "time; the first is on line " +
+      doubled_.push_back({member.key->mark, "key " + Ticked(name) +
+                                                " is here a second time; the first is on line " +
                                                 std::to_string(first->mark.line)});
     }
   }

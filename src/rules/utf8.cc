@@ -1,5 +1,6 @@
 #include "rules/utf8.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace weir {
@@ -40,10 +41,29 @@ size_t FirstBadByte(std::string_view text) {
       continue;
     }
     const size_t length = CharacterLength(text.substr(at));
-    if (length == 0) return at;
+    if (length == 0 || ControlLength(text.substr(at)) != 0) return at;
     at += length;
   }
   return text.size();
+}
+
+bool HasControlCharacter(std::string_view text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (ControlLength(text.substr(i)) != 0) return true;
+  }
+  return false;
+}
+
+std::string Shortened(std::string_view text, size_t most) {
+  size_t end = std::min(text.size(), most);
+  while (end > 0 && end < text.size() && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80) --end;
+  std::string shown;
+  for (size_t i = 0; i < end;) {
+    const size_t control = ControlLength(text.substr(i));
+    shown += control == 0 ? text[i] : ' ';
+    i += control == 0 ? 1 : control;
+  }
+  return shown;
 }
 
 }  // namespace weir

@@ -131,7 +131,7 @@ std::string Interpreter::SetTime(const std::string& text) {
     return Mistake(fmt::format("time does not go back: it is {} already",
                                DurationText(latest_ - options_.start)));
   }
-  frozen_ = *time;
+  frozen_ = latest_ = *time;
   return {};
 }
 

@@ -17,9 +17,15 @@ size_t RoundUp(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
 
 }  // namespace
 
-Arena::Arena(size_t bytes) : range_bytes_(RoundUp(std::max(bytes, kHugePage) * kSpare, kHugePage)) {
-  void* memory = mmap(nullptr, range_bytes_ + kHugePage, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+Arena::Arena(size_t bytes) {
+  bytes = RoundUp(std::max(bytes, kHugePage), kHugePage);
+  void* memory = MAP_FAILED;
+  // As many addresses as the machine gives: fewer make it more likely that no hole fits.
+  for (size_t spare = kSpare; memory == MAP_FAILED && spare > 1; spare /= 2) {
+    range_bytes_ = bytes * spare;
+    memory = mmap(nullptr, range_bytes_ + kHugePage, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  }
   if (memory == MAP_FAILED) {
     std::fprintf(stderr, "weir: cannot reserve %zu MiB of addresses for the key table\n",
                  range_bytes_ >> 20);

@@ -446,11 +446,11 @@ void CloseTicket(CellState<A>& state, const Receipt& receipt) {
 
 }  // namespace
 
-// A state is settled under the numbers under which it stands: they may have changed since.
+// A state is settled under the numbers that are in force for it: they may have changed since.
 uint64_t MemoryStore::SettleOne(const Receipt& receipt, uint64_t cost, Instant now) {
   const bool up = cost > receipt.taken;
   KeyTable::Held held;
-  Charge charge{.key = receipt.key, .limit = receipt.limit};
+  Charge charge(receipt.key, receipt.limit, 0, 0);
   Entry entry{.charge = &charge};
   const LimitSlot* latest = Latest(receipt.limit);
   KeyTable::Found found;
@@ -461,7 +461,8 @@ uint64_t MemoryStore::SettleOne(const Receipt& receipt, uint64_t cost, Instant n
     table_.MakeRoom(receipt.key, true, now, held.without_room);
   }
   if (found == KeyTable::Found::kAbsent) return Numbers(latest->limit).most;
-  entry.slot = &limits_[entry.cell.limit()];
+  entry.slot = Latest(&limits_[entry.cell.limit()]);
+  BringTo(*entry.slot, entry.cell, now);
   uint64_t remaining = 0;
   With(*entry.slot, entry.cell, [&](const auto& algorithm, auto& state) {
     using A = AlgorithmOf<decltype(algorithm)>;
@@ -488,7 +489,7 @@ uint64_t MemoryStore::SettleOne(const Receipt& receipt, uint64_t cost, Instant n
 
 void MemoryStore::ForgoOne(const Receipt& receipt, Instant now) {
   KeyTable::Held held;
-  Charge charge{.key = receipt.key, .limit = receipt.limit};
+  Charge charge(receipt.key, receipt.limit, 0, 0);
   Entry entry{.charge = &charge};
   if (table_.Open(receipt.key, false, 0, now, held, &entry.cell) != KeyTable::Found::kHere) return;
   entry.slot = &limits_[entry.cell.limit()];
@@ -501,7 +502,7 @@ void MemoryStore::ForgoOne(const Receipt& receipt, Instant now) {
 
 uint64_t MemoryStore::Return(const Key& key, uint64_t copies, Instant now) {
   KeyTable::Held held;
-  Charge charge{.key = key};
+  Charge charge(key, nullptr, 0, 0);
   Entry entry{.charge = &charge};
   if (table_.Open(key, false, 0, now, held, &entry.cell) != KeyTable::Found::kHere) return 0;
   entry.slot = &limits_[entry.cell.limit()];

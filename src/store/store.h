@@ -31,24 +31,30 @@ struct Receipt {
 };
 
 struct Charge {
+  Charge() : refused(false), taken(0), burst(false) {}
+  Charge(const Key& the_key, const LimitSlot* the_limit, uint64_t most, uint64_t at_least,
+         bool in_shadow = false)
+      : key(the_key), limit(the_limit), cost(most), least(at_least), shadow(in_shadow),
+        refused(false), taken(0), burst(false) {}
+
   // The question.
   Key key;
   const LimitSlot* limit = nullptr;
   uint64_t cost = 1;   // take this much,
   uint64_t least = 1;  // or as little as this
-  bool shadow = false;  // is charged what it would admit, and never refuses
-
-  // The answer.
-  bool refused = false;   // had not room for `least` (a shadow limit: would have refused)
-  uint64_t taken = 0;
-  uint64_t remaining = 0;
-  uint64_t used = 0;      // of logs and copies: hits that count, copies that are held
-  Duration reset_after{};
-  Duration wait{};        // for `least`, if refused: kNever when it can never fit
-  // Burst tiers only: the tier after the decision.
-  uint64_t tier = 0, tier_limit = 0, tier_hits = 0;
-  bool burst = false;
   Receipt* receipt = nullptr;  // where to leave one, if somebody will settle
+  bool shadow = false;         // is charged what it would admit, and never refuses
+
+  // The answer. Not set before there is one: this is on the way of every request.
+  bool refused;        // had not room for `least` (a shadow limit: would have refused)
+  uint64_t taken;
+  uint64_t remaining;
+  Duration reset_after;
+  Duration wait;       // for `least`, if refused: kNever when it can never fit
+  uint64_t used;       // of logs and copies only: hits that count, copies that are held
+  // Of burst tiers only: the tier after the decision.
+  uint64_t tier, tier_limit, tier_hits;
+  bool burst;
 };
 
 struct Admitted {

@@ -1,6 +1,8 @@
 // What RELIABILITY.md promises of one node, checked on the algorithms themselves: no oracle here.
 #include <gtest/gtest.h>
 
+#include <deque>
+
 #include "lab/oracle/implementation.h"
 #include "lab/oracle/random_limit.h"
 #include "lab/oracle/token_bucket_oracle.h"
@@ -224,6 +226,35 @@ TEST(PropertiesTest, RefusalLeavesTheStateUntouched) {
   ExpectRefusalsLeaveNoTrace<SlidingLog>("sliding_log");
   ExpectRefusalsLeaveNoTrace<SlidingWindow>("sliding_window");
   ExpectRefusalsLeaveNoTrace<BurstTiers>("burst_tiers");
+}
+
+// Tens of thousands of entries that come and go, against a plain queue; copies are equal and apart.
+TEST(PropertiesTest, BigLogsGrowAndShrinkWithoutLoss) {
+  const SlidingLog a{50'000, Duration(30'000), false};
+  SlidingLog::State state;
+  std::deque<Hit> hits;
+  uint64_t count = 0;
+  Random random(12);
+  Instant now = FromNanos(0);
+  for (int i = 0; i < 400'000; ++i) {
+    // Dense for a while, then sparse, so that the log fills and empties.
+    now += Duration(i / 50'000 % 2 == 0 ? 1 : 1 + static_cast<int64_t>(random.Below(200)));
+    for (; !hits.empty() && ToNanos(now) - hits.front().at > a.per.count(); hits.pop_front()) {
+      count -= hits.front().n;
+    }
+    ASSERT_EQ(a.Room(state, now), a.limit - count);
+    const uint64_t n = std::min(a.limit - count, 1 + random.Below(3));
+    a.Take(state, n, now);
+    if (n != 0) hits.push_back({ToNanos(now), n});
+    count += n;
+    if (i % 10'000 != 0) continue;
+    SlidingLog::State copy = state;
+    ASSERT_TRUE(copy == state);
+    a.Charge(copy, 1, now);
+    ASSERT_FALSE(copy == state);
+    ASSERT_EQ(a.Use(copy, now), count + 1);
+    ASSERT_EQ(a.Use(state, now), count);
+  }
 }
 
 template <typename Algorithm>

@@ -97,8 +97,8 @@ TEST_F(Change, TiersCannotExpressAUseAndStartUnused) {
 TEST_F(Change, ATicketSurvivesIt) {
   const LimitSlot* old = Add(TokenBucket(10, hours(1), 10));
   Receipt receipt;
-  Charge charge{.key = testing::KeyOf(1), .limit = old, .cost = 8, .least = 8,
-                .receipt = &receipt};
+  Charge charge(testing::KeyOf(1), old, 8, 8);
+  charge.receipt = &receipt;
   store.AdmitNow({&charge, 1}, kStart);
   const LimitSlot* next = Replace(old, TokenBucket(20, hours(1), 20), kStart);
   EXPECT_EQ(Remaining(store, next, 1, kStart), 12u);

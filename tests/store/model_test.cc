@@ -34,7 +34,7 @@ class Comparison {
   void Step(uint64_t key) {
     const uint64_t cost = random_.Below(6), least = cost == 0 ? 0 : random_.Below(cost + 1);
     const bool peek = random_.Below(4) == 0;
-    Charge charge{.key = KeyOf(key), .limit = slot_, .cost = cost, .least = least};
+    Charge charge(KeyOf(key), slot_, cost, least);
     const Admitted admitted =
         peek ? store_.PeekNow({&charge, 1}, now_) : store_.AdmitNow({&charge, 1}, now_);
 

@@ -21,7 +21,7 @@ struct Several : ::testing::Test {
 TEST_F(Several, RefusalLeavesEveryStateUntouched) {
   const LimitSlot* wide = Bucket(100, seconds(1), 100);
   const LimitSlot* narrow = Bucket(1, seconds(1), 1);
-  std::vector<Charge> charges = {{.key = KeyOf(1), .limit = wide}, {.key = KeyOf(2), .limit = narrow}};
+  std::vector<Charge> charges = {{KeyOf(1), wide, 1, 1}, {KeyOf(2), narrow, 1, 1}};
   EXPECT_TRUE(store.AdmitNow(charges, kStart).allowed);
   for (int i = 0; i < 5; ++i) {
     const Admitted refused = store.AdmitNow(charges, kStart);
@@ -37,8 +37,8 @@ TEST_F(Several, RefusalLeavesEveryStateUntouched) {
 TEST_F(Several, GrantsTheLeastRoomOverAll) {
   const LimitSlot* a = Bucket(10, seconds(1), 10);
   const LimitSlot* b = Bucket(4, seconds(1), 4);
-  std::vector<Charge> charges = {{.key = KeyOf(1), .limit = a, .cost = 8, .least = 2},
-                                 {.key = KeyOf(2), .limit = b, .cost = 8, .least = 2}};
+  std::vector<Charge> charges = {{KeyOf(1), a, 8, 2},
+                                 {KeyOf(2), b, 8, 2}};
   const Admitted admitted = store.AdmitNow(charges, kStart);
   EXPECT_TRUE(admitted.allowed);
   EXPECT_EQ(admitted.granted, 4u);
@@ -48,10 +48,10 @@ TEST_F(Several, GrantsTheLeastRoomOverAll) {
 
 TEST_F(Several, ChargesOnOneStateAddUp) {
   const LimitSlot* a = Bucket(10, seconds(1), 10);
-  std::vector<Charge> charges(3, Charge{.key = KeyOf(1), .limit = a, .cost = 4, .least = 4});
+  std::vector<Charge> charges(3, Charge(KeyOf(1), a, 4, 4));
   EXPECT_FALSE(store.AdmitNow(charges, kStart).allowed);
   EXPECT_EQ(charges[0].wait, kNever);  // 12 never fit into 10
-  for (Charge& charge : charges) charge = {.key = KeyOf(1), .limit = a, .cost = 4, .least = 1};
+  for (Charge& charge : charges) charge = Charge(KeyOf(1), a, 4, 1);
   const Admitted admitted = store.AdmitNow(charges, kStart);
   EXPECT_TRUE(admitted.allowed);
   EXPECT_EQ(admitted.granted, 3u);
@@ -61,8 +61,8 @@ TEST_F(Several, ChargesOnOneStateAddUp) {
 
 TEST_F(Several, EachMayHaveACostOfItsOwn) {
   const LimitSlot* a = Bucket(10, seconds(1), 10);
-  std::vector<Charge> charges = {{.key = KeyOf(1), .limit = a, .cost = 7, .least = 7},
-                                 {.key = KeyOf(2), .limit = a, .cost = 2, .least = 2}};
+  std::vector<Charge> charges = {{KeyOf(1), a, 7, 7},
+                                 {KeyOf(2), a, 2, 2}};
   EXPECT_TRUE(store.AdmitNow(charges, kStart).allowed);
   EXPECT_EQ(charges[0].taken, 7u);
   EXPECT_EQ(charges[1].taken, 2u);
@@ -72,8 +72,8 @@ TEST_F(Several, AShadowLimitIsChargedWhatItWouldAdmitAndNeverRefuses) {
   const LimitSlot* a = Bucket(10, seconds(1), 10);
   const LimitSlot* b = Bucket(2, seconds(1), 2);
   for (int i = 0; i < 3; ++i) {
-    std::vector<Charge> charges = {{.key = KeyOf(1), .limit = a},
-                                   {.key = KeyOf(2), .limit = b, .shadow = true}};
+    std::vector<Charge> charges = {{KeyOf(1), a, 1, 1},
+                                   {KeyOf(2), b, 1, 1, true}};
     EXPECT_TRUE(store.AdmitNow(charges, kStart).allowed);
     EXPECT_EQ(charges[1].refused, i == 2);
   }
@@ -103,13 +103,12 @@ TEST_F(Several, AreAllOrNothingAndTellTheTruth) {
       bool keeps = false;
       for (size_t i = 0; i < 1 + random.Below(5); ++i) {
         const uint64_t which = random.Below(4);
-        charges.push_back({.key = KeyOf(keys + which), .limit = slots[which], .cost = cost,
-                           .least = least});
+        charges.emplace_back(KeyOf(keys + which), slots[which], cost, least);
         keeps = keeps || keeps_rejected(slots[which]);
       }
       std::vector<uint64_t> before;
       for (const Charge& charge : charges) {
-        Charge look{.key = charge.key, .limit = charge.limit, .cost = 0, .least = 0};
+        Charge look(charge.key, charge.limit, 0, 0);
         store.PeekNow({&look, 1}, now);
         before.push_back(look.remaining);
       }

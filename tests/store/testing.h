@@ -40,12 +40,12 @@ inline Limit RandomLimit(Random& random) {
 
 inline Admitted Take(MemoryStore& store, const LimitSlot* slot, uint64_t key, uint64_t cost,
                      Instant now) {
-  Charge charge{.key = KeyOf(key), .limit = slot, .cost = cost, .least = cost};
+  Charge charge(KeyOf(key), slot, cost, cost);
   return store.AdmitNow({&charge, 1}, now);
 }
 
 inline uint64_t Remaining(MemoryStore& store, const LimitSlot* slot, uint64_t key, Instant now) {
-  Charge charge{.key = KeyOf(key), .limit = slot, .cost = 0, .least = 0};
+  Charge charge(KeyOf(key), slot, 0, 0);
   store.PeekNow({&charge, 1}, now);
   return charge.remaining;
 }

@@ -43,8 +43,8 @@ TEST(Threads, AreAllOrNothingWithoutDeadlock) {
     for (uint64_t i = 0; i < 8000; ++i) {
       const uint64_t a = random.Below(kKeys), b = random.Below(kKeys);
       std::array<Charge, 3> charges = {
-          Charge{.key = KeyOf(a), .limit = slot}, Charge{.key = KeyOf(b), .limit = slot},
-          Charge{.key = KeyOf(1'000'000 * (thread + 1) + i), .limit = flood}};
+          Charge(KeyOf(a), slot, 1, 1), Charge(KeyOf(b), slot, 1, 1),
+          Charge(KeyOf(1'000'000 * (thread + 1) + i), flood, 1, 1)};
       if (store.AdmitNow(charges, kStart).allowed) ++taken[a], ++taken[b];
       if (i % 64 == 0) store.Tick(kStart);
     }
@@ -131,8 +131,7 @@ TEST(Threads, DecisionsOnOneKeyAreLinearizable) {
       for (int i = 0; i < 4; ++i) {
         Operation operation{.cost = 1 + random.Below(3),
                             .now = kStart + Duration(random.Below(4'000'000))};
-        Charge charge{.key = KeyOf(1), .limit = slot, .cost = operation.cost,
-                      .least = operation.cost};
+        Charge charge(KeyOf(1), slot, operation.cost, operation.cost);
         operation.begun = tick++;
         operation.allowed = store.AdmitNow({&charge, 1}, operation.now).allowed;
         operation.ended = tick++;

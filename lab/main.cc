@@ -1,0 +1,35 @@
+// weir-lab: the same code as the server's, in simulated time.
+#include <fmt/core.h>
+
+#include <string>
+#include <vector>
+
+#include "lab/oracle/command.h"
+
+namespace {
+
+constexpr char kHelp[] =
+    "weir-lab: runs Weir's own code in simulated time\n\n"
+    "  weir-lab oracle [--algorithm NAME] [--decisions N] [--seed N] [--threads N]\n"
+    "      compares every decision with a slow oracle in 128-bit arithmetic\n"
+    "  weir-lab oracle --golden\n"
+    "      prints golden vectors for other implementations\n"
+    "  weir-lab list\n"
+    "      what can be run\n";
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> args(argv + 1, argv + argc);
+  if (args.empty() || args[0] == "help" || args[0] == "--help" || args[0] == "-h") {
+    fmt::print("{}", kHelp);
+    return args.empty() ? 2 : 0;
+  }
+  if (args[0] == "list") {
+    fmt::print("oracle    every algorithm against a slow oracle\n");
+    return 0;
+  }
+  if (args[0] == "oracle") return weir::oracle::OracleCommand(std::span(args).subspan(1));
+  fmt::print(stderr, "weir-lab: no command '{}'; 'weir-lab help' lists them\n", args[0]);
+  return 2;
+}

@@ -1,0 +1,48 @@
+// What the tests of the limiter share.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "weir/limiter.h"
+
+namespace weir::testing {
+
+inline constexpr Instant kStart = FromNanos(1'800'000'000'000'000'000);
+
+inline std::shared_ptr<const Rulebook> Rules(std::string_view yaml) {
+  std::string errors;
+  std::shared_ptr<const Rulebook> rules = ParseRules(yaml, &errors);
+  EXPECT_EQ(errors, "");
+  return rules;
+}
+
+inline std::unique_ptr<Limiter> Open(std::string_view yaml, LimiterOptions options = {}) {
+  return std::make_unique<Limiter>(Rules(yaml), options, kStart);
+}
+
+// Resources a to e with one limit each, of every algorithm; f with three limits.
+inline constexpr std::string_view kEveryAlgorithm = R"(
+namespaces:
+  n:
+    resources:
+      a: {limits: [{algorithm: token_bucket, limit: 10, per: 1m}]}
+      b: {limits: [{algorithm: fixed_window, limit: 10, per: 1m}]}
+      c: {limits: [{algorithm: sliding_log, limit: 10, per: 1m}]}
+      d: {limits: [{algorithm: sliding_window, limit: 10, per: 1m}]}
+      e:
+        tiers:
+          hard_limit: 10
+          tiers:
+            - {limit: 10, window: 1s, active: 60s, cooldown: 0s}
+            - {limit: 20, window: 1s, active: 10s, cooldown: 60s}
+      f:
+        limits:
+          - {name: second, limit: 5, per: 1s}
+          - {name: minute, algorithm: sliding_window, limit: 50, per: 1m}
+          - {name: everyone, limit: 1000, per: 1s, key: []}
+)";
+
+}  // namespace weir::testing
