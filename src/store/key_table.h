@@ -32,8 +32,6 @@
 #include <mutex>
 #include <vector>
 
-#include <absl/container/inlined_vector.h>
-
 #include "store/arena.h"
 #include "store/cell.h"
 #include "weir/instant.h"
@@ -69,30 +67,43 @@ class KeyTable {
   // The lines that a request has locked. Unlocks them when it goes.
   class Held {
    public:
-    Held() = default;
+    Held() {}  // NOLINT: few_ is not touched before it is used
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;
     ~Held() { Release(0); }
     bool Has(const Line* line) const {
-      for (const Line* held : lines_) {
-        if (held == line) return true;
+      for (size_t i = 0; i < size_; ++i) {
+        if ((i < kFew ? few_[i] : more_[i - kFew]) == line) return true;
       }
       return false;
     }
-    void Add(Line* line) { lines_.push_back(line); }
-    size_t size() const { return lines_.size(); }
-    // Unlocks all but the first `keep`.
-    void Release(size_t keep) {
-      while (lines_.size() > keep) {
-        Unlock(lines_.back());
-        lines_.pop_back();
+    void Add(Line* line) {
+      if (size_ < kFew) {
+        few_[size_++] = line;
+      } else {
+        more_.push_back(line);
+        ++size_;
       }
     }
-
+    size_t size() const { return size_; }
+    // Unlocks all but the first `keep`.
+    void Release(size_t keep) {
+      for (; size_ > keep; --size_) {
+        if (size_ > kFew) {
+          Unlock(more_.back());
+          more_.pop_back();
+        } else {
+          Unlock(few_[size_ - 1]);
+        }
+      }
+    }
     uint64_t without_room = 0;  // the array in which Open found none
 
    private:
-    absl::InlinedVector<Line*, 6> lines_;
+    static constexpr size_t kFew = 12;
+    size_t size_ = 0;
+    Line* few_[kFew];
+    std::vector<Line*> more_;
   };
 
   enum class Found {

@@ -124,24 +124,21 @@ Admitted MemoryStore::Run(std::span<Charge> charges, Instant now, bool take) {
 
 // ---- Opening ----
 
-Code MemoryStore::Open(Entry& entry, bool make, Instant now, KeyTable::Held& held, bool* retry) {
+bool MemoryStore::Open(Entry& entry, bool make, Instant now, KeyTable::Held& held) {
   entry.slot = Latest(entry.charge->limit);
-  const KeyTable::Found found =
-      table_.Open(entry.charge->key, make, entry.slot->number, now, held, &entry.cell);
-  switch (found) {
+  switch (table_.Open(entry.charge->key, make, entry.slot->number, now, held, &entry.cell)) {
     case KeyTable::Found::kHere:
       if (entry.cell.limit() != entry.slot->number) BringTo(*entry.slot, entry.cell, now);
-      break;
+      return true;
     case KeyTable::Found::kFresh:
       entry.fresh = true;
-      break;
+      return true;
     case KeyTable::Found::kAbsent:
       entry.cell = Cell();
-      break;
+      return true;
     default:
-      *retry = true;
+      return false;
   }
-  return Code::kOk;
 }
 
 Code MemoryStore::MakeRoom(const Entry& entry, Instant now, uint64_t without_room) {
@@ -172,7 +169,7 @@ Code MemoryStore::OpenAll(std::span<Charge> charges, bool make, Instant now, Key
         entry.cell = entries[entry.same].cell;
         continue;
       }
-      Open(entry, make, now, held, &retry);
+      retry = !Open(entry, make, now, held);
       if (!retry) continue;
       // Undo, make room with nothing locked, and start over.
       for (size_t j = 0; j < i; ++j) {
@@ -199,25 +196,62 @@ void MemoryStore::EraseIfUnused(Entry& entry, Instant now) {
 Admitted MemoryStore::RunOne(Charge& charge, Instant now, bool take) {
   KeyTable::Held held;
   Entry entry{.charge = &charge};
-  for (bool retry = true; retry;) {
-    retry = false;
-    Open(entry, take, now, held, &retry);
-    if (!retry) break;
+  while (!Open(entry, take, now, held)) {
     held.Release(0);
     const Code code = MakeRoom(entry, now, held.without_room);
     if (code != Code::kOk) return {.error = code};
   }
+  const auto* bucket = std::get_if<TokenBucket>(&entry.slot->limit);
+  const Admitted admitted =
+      bucket != nullptr && take && charge.receipt == nullptr && !entry.cell.boxed()
+          ? TakeFromBucket(*bucket, entry, now)
+          : DecideOne(entry, now, take);
+  if (entry.fresh) {
+    Drop(entry.cell);
+    table_.Erase(charge.key, entry.cell);
+  }
+  return admitted;
+}
 
-  Admitted admitted;
+namespace {
+
+// What one charge alone comes to.
+Admitted Outcome(const Charge& charge) {
+  if (!charge.refused) return {.allowed = true, .granted = charge.taken};
+  if (charge.shadow) return {.allowed = true, .granted = charge.cost};
+  return {.retry_after = charge.wait};
+}
+
+}  // namespace
+
+// The commonest case, made short: a bucket in its cell.
+Admitted MemoryStore::TakeFromBucket(const TokenBucket& bucket, Entry& entry, Instant now) {
+  Charge& charge = *entry.charge;
+  CellState<TokenBucket> state(bucket, *entry.slot, entry.cell);
+  const TokenBucket::Step step = bucket.Decide(state.state(), charge.cost, charge.least, now);
+  charge.refused = !step.allowed;
+  charge.taken = step.granted;
+  charge.remaining = step.remaining;
+  charge.reset_after = step.reset_after;
+  charge.wait = step.retry_after;
+  if (step.granted > 0) {
+    HeapMeter meter(table_, state);
+    state.state() = step.next;
+    state.Save();
+    entry.fresh = false;
+  }
+  return Outcome(charge);
+}
+
+Admitted MemoryStore::DecideOne(Entry& entry, Instant now, bool take) {
+  Charge& charge = *entry.charge;
   With(*entry.slot, entry.cell, [&](const auto& algorithm, auto& state) {
     HeapMeter meter(table_, state);
     const std::optional<uint64_t> room = algorithm.Room(state.state(), now);
     const uint64_t n = std::min(charge.cost, room.value_or(0));
     charge.refused = !room || n < charge.least;
     charge.taken = charge.refused ? 0 : n;
-    charge.remaining = room.value_or(0) - charge.taken;
-    admitted.allowed = !charge.refused || charge.shadow;
-    admitted.granted = charge.refused && charge.shadow ? charge.cost : charge.taken;
+    charge.remaining = room.value_or(0) - (take ? charge.taken : 0);
     if (charge.refused) {
       if constexpr (std::is_same_v<AlgorithmOf<decltype(algorithm)>, SlidingLog>) {
         if (take && algorithm.keep_rejected) {
@@ -228,21 +262,13 @@ Admitted MemoryStore::RunOne(Charge& charge, Instant now, bool take) {
         }
       }
       charge.wait = Wait(now, algorithm.When(state.state(), charge.least, now));
-      if (!charge.shadow) admitted.retry_after = charge.wait;
-    } else if (take && charge.taken > 0) {
+    } else if (take && (charge.taken > 0 || charge.receipt != nullptr)) {
       TakeFrom(algorithm, state, charge, charge.taken, now);
-      entry.fresh = false;
-    } else if (charge.receipt != nullptr && take) {
-      TakeFrom(algorithm, state, charge, 0, now);
+      entry.fresh = entry.fresh && charge.taken == 0;
     }
     ShowState(algorithm, state, charge, now);
-    if (!take) charge.remaining = room.value_or(0);
   });
-  if (entry.fresh) {
-    Drop(entry.cell);
-    table_.Erase(charge.key, entry.cell);
-  }
-  return admitted;
+  return Outcome(charge);
 }
 
 // ---- Several charges ----

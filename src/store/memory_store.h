@@ -64,12 +64,14 @@ class MemoryStore : public Store, private KeyTable::Tenant {
 
   Admitted Run(std::span<Charge> charges, Instant now, bool take);
   Admitted RunOne(Charge& charge, Instant now, bool take);
+  Admitted TakeFromBucket(const TokenBucket& bucket, Entry& entry, Instant now);
+  Admitted DecideOne(Entry& entry, Instant now, bool take);
   Admitted RunMany(std::span<Charge> charges, Instant now, bool take);
 
   Code OpenAll(std::span<Charge> charges, bool make, Instant now, KeyTable::Held& held,
                Entries& entries);
-  // kOk, or kOverloaded. With kOk and an entry without a cell: the state is unused.
-  Code Open(Entry& entry, bool make, Instant now, KeyTable::Held& held, bool* retry);
+  // False if there is no room. An entry without a cell: the state is unused.
+  bool Open(Entry& entry, bool make, Instant now, KeyTable::Held& held);
   Code MakeRoom(const Entry& entry, Instant now, uint64_t without_room);
   void EraseIfUnused(Entry& entry, Instant now);
 

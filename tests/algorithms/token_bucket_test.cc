@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "base/random.h"
 #include "tests/algorithms/testing.h"
 
 namespace weir {
@@ -192,6 +193,38 @@ RC_GTEST_PROP(TokenBucketProperty, ManySmallRefillsEqualALargeOne, ()) {
     taken += room;
   }
   RC_ASSERT(bucket.Room(once, now) == bucket.Room(often, now).value() + taken);
+}
+
+// The short way must say what the long way says, overdrawn buckets and odd rates included.
+TEST(TokenBucketTest, DecideSaysWhatRoomTakeWhenAndResetSay) {
+  Random random(17);
+  for (int round = 0; round < 2000; ++round) {
+    const uint64_t limit = random.Below(20) == 0 ? 0 : 1 + random.Below(2000);
+    const TokenBucket bucket(limit, Duration(1 + random.Below(5'000'000'000)),
+                             limit == 0 ? 0 : 1 + random.Below(50));
+    TokenBucket::State state;
+    Instant now = FromNanos(1'800'000'000'000'000'000);
+    for (int i = 0; i < 50; ++i) {
+      now += Duration(random.Below(100'000'000));
+      if (random.Below(10) == 0) bucket.Charge(state, random.Below(60), now);
+      const uint64_t most = random.Below(12), least = random.Below(most + 1);
+      const TokenBucket::Step step = bucket.Decide(state, most, least, now);
+
+      const std::optional<uint64_t> room = bucket.Room(state, now);
+      const uint64_t n = std::min(most, room.value_or(0));
+      const bool allowed = room && n >= least;
+      TokenBucket::State next = state;
+      if (allowed) bucket.Take(next, n, now);
+      ASSERT_EQ(step.allowed, allowed);
+      ASSERT_EQ(step.granted, allowed ? n : 0);
+      ASSERT_EQ(step.remaining, bucket.Room(next, now).value_or(0));
+      ASSERT_EQ(step.reset_after, Wait(now, bucket.Reset(next, now)));
+      ASSERT_EQ(step.retry_after,
+                allowed ? Duration::zero() : Wait(now, bucket.When(state, least, now)));
+      ASSERT_EQ(step.next, next);
+      state = next;
+    }
+  }
 }
 
 }  // namespace
