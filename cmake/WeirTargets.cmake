@@ -69,7 +69,7 @@ endfunction()
 
 # weir_discover(FOLDER LABEL FILTER TIMEOUT_SECONDS)
 function(weir_discover folder label filter timeout)
-  gtest_discover_tests(${folder}_test DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+  gtest_discover_tests(${folder}_test DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
     TEST_FILTER "${filter}" TEST_PREFIX "${folder}." TEST_LIST ${folder}_${label}
     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
     PROPERTIES TIMEOUT ${timeout} LABELS ${label})

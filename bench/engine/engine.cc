@@ -25,8 +25,12 @@ class Suite {
  public:
   Suite(const EngineOptions& options, const Names& names, Popularity popularity,
         const Progress& progress, std::vector<Row>& rows)
-      : options_(options), names_(names), popularity_(popularity), progress_(progress),
-        rows_(rows), sequence_(Sequence(names.size(), popularity, options.operations, 42)) {}
+      : options_(options),
+        names_(names),
+        popularity_(popularity),
+        progress_(progress),
+        rows_(rows),
+        sequence_(Sequence(names.size(), popularity, options.operations, 42)) {}
 
   void Run() {
     MeasureStringMap();
@@ -44,8 +48,8 @@ class Suite {
   std::string_view Name(size_t i) const { return names_[sequence_[i]]; }
 
   void Add(const std::string& what, int threads, double nanos, double bytes_per_key = 0) {
-    rows_.push_back({what, names_.size(), std::string(NameOf(popularity_)), threads, nanos,
-                     bytes_per_key});
+    rows_.push_back(
+        {what, names_.size(), std::string(NameOf(popularity_)), threads, nanos, bytes_per_key});
   }
   void Say(const std::string& what) const {
     progress_(what + ", " + std::to_string(names_.size()) + " keys, " +
@@ -62,15 +66,21 @@ class Suite {
     for (size_t i = 0; i < names_.size(); ++i) map.emplace(std::string(names_[i]), 0);
     const double bytes = BytesPerKey(before);
     const size_t n = options_.operations;
-    Add("map of strings: find", 1, CpuNanos(n, options_.runs, [&] {
-          for (size_t i = 0; i < n; ++i) Keep(map.find(Name(i))->second);
-        }), bytes);
-    Add("map of strings: find and update a bucket", 1, CpuNanos(n, options_.runs, [&] {
-          for (size_t i = 0; i < n; ++i) {
-            int64_t& full_at = map.find(Name(i))->second;
-            full_at = kGcra.Next(full_at, NanosAt(i));
-          }
-        }), bytes);
+    Add("map of strings: find", 1,
+        CpuNanos(n, options_.runs,
+                 [&] {
+                   for (size_t i = 0; i < n; ++i) Keep(map.find(Name(i))->second);
+                 }),
+        bytes);
+    Add("map of strings: find and update a bucket", 1,
+        CpuNanos(n, options_.runs,
+                 [&] {
+                   for (size_t i = 0; i < n; ++i) {
+                     int64_t& full_at = map.find(Name(i))->second;
+                     full_at = kGcra.Next(full_at, NanosAt(i));
+                   }
+                 }),
+        bytes);
   }
 
   void MeasureKeyMap() {
@@ -83,15 +93,21 @@ class Suite {
     std::vector<uint64_t> keys(options_.operations);
     for (size_t i = 0; i < keys.size(); ++i) keys[i] = hash(Name(i)).low;
     const size_t n = options_.operations;
-    Add("map of 64-bit keys: find", 1, CpuNanos(n, options_.runs, [&] {
-          for (size_t i = 0; i < n; ++i) Keep(map.find(keys[i])->second);
-        }), bytes);
-    Add("map of 64-bit keys: find and update", 1, CpuNanos(n, options_.runs, [&] {
-          for (size_t i = 0; i < n; ++i) {
-            int64_t& full_at = map.find(keys[i])->second;
-            full_at = kGcra.Next(full_at, NanosAt(i));
-          }
-        }), bytes);
+    Add("map of 64-bit keys: find", 1,
+        CpuNanos(n, options_.runs,
+                 [&] {
+                   for (size_t i = 0; i < n; ++i) Keep(map.find(keys[i])->second);
+                 }),
+        bytes);
+    Add("map of 64-bit keys: find and update", 1,
+        CpuNanos(n, options_.runs,
+                 [&] {
+                   for (size_t i = 0; i < n; ++i) {
+                     int64_t& full_at = map.find(keys[i])->second;
+                     full_at = kGcra.Next(full_at, NanosAt(i));
+                   }
+                 }),
+        bytes);
     Add("keyed hash of the name", 1, CpuNanos(n, options_.runs, [&] {
           for (size_t i = 0; i < n; ++i) Keep(hash(Name(i)));
         }));
@@ -102,9 +118,8 @@ class Suite {
     const KeyedHash hash({1, 2});
     LockedShards shards;
     for (size_t i = 0; i < names_.size(); ++i) shards.Decide(hash(names_[i]).low, kGcra, 0);
-    Both("trial: 256 locked shards, from strings", [&](size_t i) {
-      Keep(shards.Decide(hash(Name(i)).low, kGcra, NanosAt(i)));
-    });
+    Both("trial: 256 locked shards, from strings",
+         [&](size_t i) { Keep(shards.Decide(hash(Name(i)).low, kGcra, NanosAt(i))); });
   }
 
   void MeasureCasTable() {
@@ -118,9 +133,10 @@ class Suite {
       return table.Decide(key.high, key.low, kGcra, now);
     };
     for (size_t i = 0; i < names_.size(); ++i) decide(names_[i], 0);
-    Both("trial: 16-byte cells with CAS, from strings",
-         [&](size_t i) { Keep(decide(Name(i), NanosAt(i))); },
-         static_cast<double>(table.bytes()) / static_cast<double>(names_.size()));
+    Both(
+        "trial: 16-byte cells with CAS, from strings",
+        [&](size_t i) { Keep(decide(Name(i), NanosAt(i))); },
+        static_cast<double>(table.bytes()) / static_cast<double>(names_.size()));
   }
 
   void MeasureDecide(std::string_view ns, std::string_view resource) {
@@ -133,12 +149,17 @@ class Suite {
     Limiter limiter(ParseRules(kRules, &errors), limiter_options, kStart);
     for (size_t i = 0; i < names_.size(); ++i) limiter.Decide({ns, resource, names_[i]}, kStart);
     const double bytes = BytesPerKey(before);
-    Both(what,
-         [&](size_t i) { Keep(limiter.Decide({ns, resource, Name(i)}, At(i)).allowed); }, bytes);
+    Both(
+        what,
+        [&](size_t i) {
+          Keep(limiter.Decide({ns, resource, Name(i)}, At(i)).allowed);
+        },
+        bytes);
     if (resource != "token_bucket") return;
-    Add(what + ", 16 at once", 1, CpuNanos(options_.operations, options_.runs, [&] {
-          DecideInBatches(limiter, ns, resource);
-        }), bytes);
+    Add(what + ", 16 at once", 1,
+        CpuNanos(options_.operations, options_.runs,
+                 [&] { DecideInBatches(limiter, ns, resource); }),
+        bytes);
   }
 
   void DecideInBatches(Limiter& limiter, std::string_view ns, std::string_view resource) {
@@ -155,9 +176,12 @@ class Suite {
   template <typename Operation>
   void Both(const std::string& what, Operation operation, double bytes_per_key = 0) {
     const size_t n = options_.operations;
-    Add(what, 1, CpuNanos(n, options_.runs, [&] {
-          for (size_t i = 0; i < n; ++i) operation(i);
-        }), bytes_per_key);
+    Add(what, 1,
+        CpuNanos(n, options_.runs,
+                 [&] {
+                   for (size_t i = 0; i < n; ++i) operation(i);
+                 }),
+        bytes_per_key);
     const auto share = [&](size_t first, size_t step) {
       for (size_t i = first; i < n; i += step) operation(i);
     };

@@ -59,8 +59,8 @@ struct Taken {
 #if __has_include(<boost/unordered/unordered_flat_map.hpp>)
 inline constexpr std::string_view kFlatMap = "boost::unordered_flat_map";
 template <typename K, typename H, typename E>
-using FlatMap = boost::unordered_flat_map<K, int64_t, H, E,
-                                          HugePageAllocator<std::pair<const K, int64_t>>>;
+using FlatMap =
+    boost::unordered_flat_map<K, int64_t, H, E, HugePageAllocator<std::pair<const K, int64_t>>>;
 #else
 inline constexpr std::string_view kFlatMap = "absl::flat_hash_map";
 template <typename K, typename H, typename E>

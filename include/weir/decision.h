@@ -30,7 +30,7 @@ struct Ticket {
   uint64_t low = 0;
   explicit operator bool() const { return high != 0 || low != 0; }
   bool operator==(const Ticket&) const = default;
-  std::string ToString() const;                                 // 32 hexadecimal digits
+  std::string ToString() const;  // 32 hexadecimal digits
   static std::optional<Ticket> Parse(std::string_view text);
 };
 
@@ -65,11 +65,11 @@ struct Decision {
   std::string_view message;
   bool allowed = false;
   uint64_t granted = 0;
-  uint64_t remaining = 0;      // of the limit that decided; UINT64_MAX where nothing limits
-  Duration retry_after{};      // 0 when allowed, kNever when waiting does not help
-  Duration reset_after{};      // of the limit that decided
-  std::string_view limit;      // the name of the limit that decided; empty where none did
-  Ticket ticket;               // set when `settle` was asked for and something was admitted
+  uint64_t remaining = 0;  // of the limit that decided; UINT64_MAX where nothing limits
+  Duration retry_after{};  // 0 when allowed, kNever when waiting does not help
+  Duration reset_after{};  // of the limit that decided
+  std::string_view limit;  // the name of the limit that decided; empty where none did
+  Ticket ticket;           // set when `settle` was asked for and something was admitted
   std::optional<TierStatus> tiers;
 
   std::span<const LimitStatus> limits() const {

@@ -37,8 +37,8 @@ struct Error {
 template <typename T>
 class Result {
  public:
-  Result(T value) : value_(std::move(value)) {}          // NOLINT: converts like a return value
-  Result(Error error) : value_(std::move(error)) {}      // NOLINT
+  Result(T value) : value_(std::move(value)) {}      // NOLINT: converts like a return value
+  Result(Error error) : value_(std::move(error)) {}  // NOLINT
   bool ok() const { return value_.index() == 0; }
   explicit operator bool() const { return ok(); }
   const T& operator*() const { return std::get<0>(value_); }

@@ -35,9 +35,9 @@ struct LimiterOptions {
 
 struct LimiterStats {
   uint64_t keys = 0;
-  uint64_t bytes = 0;            // of tables and states
-  uint64_t forgotten = 0;        // states dropped before their time because memory was full
-  uint64_t overloaded = 0;       // newcomers refused because memory was full and on_failure: deny
+  uint64_t bytes = 0;       // of tables and states
+  uint64_t forgotten = 0;   // states dropped before their time because memory was full
+  uint64_t overloaded = 0;  // newcomers refused because memory was full and on_failure: deny
   uint64_t open_tickets = 0;
   uint64_t rulebook_version = 0;
 };

@@ -108,7 +108,11 @@ struct TokenBucket {
               state};
     }
     const uint128 owed = debt + Tokens(granted);
-    return {true, granted, room - granted, Duration::zero(), Wait(now, LaterBy(now, owed)),
+    return {true,
+            granted,
+            room - granted,
+            Duration::zero(),
+            Wait(now, LaterBy(now, owed)),
             granted == 0 ? state : State{at + owed}};
   }
 

@@ -7,7 +7,7 @@
 namespace weir {
 namespace {
 
-constexpr int64_t kSlewOneIn = 2000;  // 500 parts per million
+constexpr int64_t kSlewOneIn = 2000;                 // 500 parts per million
 constexpr int64_t kLookAtTheWallEvery = 10'000'000;  // ns
 
 int64_t ReadClock(clockid_t id) {

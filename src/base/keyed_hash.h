@@ -31,8 +31,10 @@ template <int kCompressRounds, int kFinalRounds>
 class SipHash {
  public:
   explicit SipHash(const std::array<uint64_t, 2>& secret)
-      : v0_(secret[0] ^ 0x736f6d6570736575), v1_(secret[1] ^ 0x646f72616e646f6d ^ 0xee),
-        v2_(secret[0] ^ 0x6c7967656e657261), v3_(secret[1] ^ 0x7465646279746573) {}
+      : v0_(secret[0] ^ 0x736f6d6570736575),
+        v1_(secret[1] ^ 0x646f72616e646f6d ^ 0xee),
+        v2_(secret[0] ^ 0x6c7967656e657261),
+        v3_(secret[1] ^ 0x7465646279746573) {}
 
   [[gnu::always_inline]] void Word(uint64_t word) {
     v3_ ^= word;

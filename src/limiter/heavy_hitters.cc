@@ -30,9 +30,9 @@ void HeavyHitters::Look(std::string_view name, uint64_t hash, uint32_t weight, I
     entry.name.assign(name);
     return;
   }
-  const auto least = std::min_element(
-      entries_.begin(), entries_.end(),
-      [](const Entry& a, const Entry& b) { return a.count < b.count; });
+  const auto least =
+      std::min_element(entries_.begin(), entries_.end(),
+                       [](const Entry& a, const Entry& b) { return a.count < b.count; });
   least->hash = hash;
   least->count += weight;
   least->name.assign(name);

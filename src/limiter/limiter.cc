@@ -101,8 +101,7 @@ void Limiter::Impl::AddCharges(const RulesInForce& rules, const Request& request
   }
 }
 
-void Limiter::Impl::Prepare(const RulesInForce& rules, const Request& request,
-                            Prepared& prepared) {
+void Limiter::Impl::Prepare(const RulesInForce& rules, const Request& request, Prepared& prepared) {
   if (request.min_cost.value_or(request.cost) > request.cost) {
     prepared.error = Code::kBadRequest;
     prepared.message = "min_cost is greater than cost";
@@ -113,9 +112,7 @@ void Limiter::Impl::Prepare(const RulesInForce& rules, const Request& request,
     prepared.message = "the subject is longer than 1024 bytes";
     return;
   }
-  __builtin_prefetch(request.subject.data());  // is read after the match
-  prepared.match =
-      rules.rules().Match(request.namespace_name, request.resource, request.subject);
+  prepared.match = rules.rules().Match(request.namespace_name, request.resource, request.subject);
   prepared.error = prepared.match.error;
   if (prepared.error != Code::kOk) {
     prepared.message = MessageOf(prepared.error);
@@ -178,6 +175,7 @@ void Limiter::Impl::Count(const RulesInForce& rules, const Request& request,
 }
 
 void Limiter::Impl::Decide(const Request& request, Instant told, Mode mode, Decision& decision) {
+  __builtin_prefetch(request.subject.data());  // is read after the match
   const Instant now = time_.Of(told);
   const RulesInForce& rules = InForce();
   Prepared prepared;
@@ -192,6 +190,7 @@ void Limiter::Impl::DecideBatch(std::span<const Request> requests, Instant told,
   while (!requests.empty()) {
     const size_t n = std::min(kBatch, requests.size());
     std::array<Prepared, kBatch> prepared;
+    for (size_t i = 0; i < n; ++i) __builtin_prefetch(requests[i].subject.data());
     for (size_t i = 0; i < n; ++i) Prepare(rules, requests[i], prepared[i]);
     for (size_t i = 0; i < n; ++i) {
       Finish(rules, requests[i], Mode::kTake, now, prepared[i], out[i]);
@@ -208,8 +207,8 @@ Result<Settled> Limiter::Impl::Settle(const Ticket& ticket, uint64_t cost, Insta
   const Instant now = time_.Of(told);
   const std::optional<std::vector<Receipt>> receipts = tickets_.Close(ticket, now);
   if (!receipts) {
-    return Error{Code::kUnknownTicket,
-                 "no such ticket: it was settled, has expired, or never was", "ticket"};
+    return Error{Code::kUnknownTicket, "no such ticket: it was settled, has expired, or never was",
+                 "ticket"};
   }
   return Settled{cost, store_.Settle(*receipts, cost, now)};
 }
@@ -249,9 +248,7 @@ void Limiter::Install(std::shared_ptr<const Rulebook> rules, Instant now) {
   impl_->Install(std::move(rules), now);
 }
 
-std::shared_ptr<const Rulebook> Limiter::rules() const {
-  return impl_->InForce().shared_rules();
-}
+std::shared_ptr<const Rulebook> Limiter::rules() const { return impl_->InForce().shared_rules(); }
 
 void Limiter::Decide(const Request& request, Instant now, Done done) {
   Decision decision;
@@ -275,8 +272,7 @@ Decision Limiter::Peek(const Request& request, Instant now) {
   return decision;
 }
 
-void Limiter::DecideBatch(std::span<const Request> requests, Instant now,
-                          std::span<Decision> out) {
+void Limiter::DecideBatch(std::span<const Request> requests, Instant now, std::span<Decision> out) {
   impl_->DecideBatch(requests, now, out);
 }
 
@@ -285,8 +281,8 @@ Result<Settled> Limiter::Settle(const Ticket& ticket, uint64_t cost, Instant now
 }
 
 Result<Reservation> Limiter::Reserve(std::string_view namespace_name, std::string_view resource,
-                                     std::string_view subject, uint64_t copies,
-                                     uint64_t min_copies, Instant now) {
+                                     std::string_view subject, uint64_t copies, uint64_t min_copies,
+                                     Instant now) {
   return impl_->Reserve(namespace_name, resource, subject, copies, min_copies, now);
 }
 

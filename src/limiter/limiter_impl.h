@@ -56,8 +56,8 @@ class Limiter::Impl {
   void Count(const RulesInForce& rules, const Request& request, const Prepared& prepared,
              bool allowed, Instant now);
   std::vector<Charge> CopyCharges(const RulesInForce& rules,
-                                  std::span<const RuleLimit* const> limits,
-                                  const Request& request, bool shadow) const;
+                                  std::span<const RuleLimit* const> limits, const Request& request,
+                                  bool shadow) const;
   Key KeyOf(const LimitInForce& limit, const RuleLimit& rule, const Request& request,
             const Key& subject) const;
   Key PartsKey(const RuleLimit& rule, const Request& request) const;

@@ -40,7 +40,8 @@ std::vector<RulesInForce::Named> RulesInForce::NameAll(const Rulebook& rules) {
   }
   std::vector<Named> named;
   for (const RuleLimit* limit : rules.all()) {
-    if (overriding[limit->index].limit == nullptr) named.push_back({Join(limit->identity), "", limit});
+    if (overriding[limit->index].limit == nullptr)
+      named.push_back({Join(limit->identity), "", limit});
   }
   for (Named& one : overriding) {
     if (one.limit != nullptr) named.push_back(std::move(one));
@@ -49,15 +50,14 @@ std::vector<RulesInForce::Named> RulesInForce::NameAll(const Rulebook& rules) {
 }
 
 RulesInForce::RulesInForce(std::shared_ptr<const Rulebook> rules, const RulesInForce* before,
-                           const KeyedHash& hash, LimitTable& limits, GoneByName& gone,
-                           Instant now)
+                           const KeyedHash& hash, LimitTable& limits, GoneByName& gone, Instant now)
     : rules_(std::move(rules)), limits_(rules_->all().size()), named_(NameAll(*rules_)) {
   for (const Named& named : named_) {
     LimitInForce& in_force = limits_[named.limit->index];
     in_force.salt = hash.OfAll(named.limit->identity);
     in_force.shape = ShapeOf(*named.limit);
-    in_force.numbers = named.limit->unlimited ? LimitNumbers{kUnlimited, {}}
-                                              : Numbers(named.limit->limit);
+    in_force.numbers =
+        named.limit->unlimited ? LimitNumbers{kUnlimited, {}} : Numbers(named.limit->limit);
     if (named.limit->unlimited) continue;
     in_force.slot = SlotFor(named, before, limits, now);
     by_name_.emplace(named.name, in_force.slot);

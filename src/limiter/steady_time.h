@@ -20,7 +20,8 @@ class SteadyTime {
     const int64_t now = Sum(ToNanos(told), offset);
     const int64_t latest = latest_.load(std::memory_order_relaxed);
     if (now > latest + kGrain) latest_.store(now, std::memory_order_relaxed);
-    if (now >= latest - kTolerance) [[likely]] return FromNanos(now);
+    if (now >= latest - kTolerance) [[likely]]
+      return FromNanos(now);
     offset_.compare_exchange_strong(offset, offset + (latest - now));
     return FromNanos(latest);
   }

@@ -49,8 +49,8 @@ class TicketBook {
   };
   struct Shard {
     std::mutex mutex;
-    absl::flat_hash_map<Ticket, Record, Hash> records;   // guarded by mutex
-    std::deque<std::pair<Instant, Ticket>> by_expiry;  // guarded by mutex; closed ones stay in it
+    absl::flat_hash_map<Ticket, Record, Hash> records;  // guarded by mutex
+    std::deque<std::pair<Instant, Ticket>> by_expiry;   // guarded by mutex; closed ones stay in it
   };
 
   Shard& ShardOf(const Ticket& ticket) { return shards_[ticket.low % kShards]; }

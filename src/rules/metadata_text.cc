@@ -64,7 +64,7 @@ Metadata ReadBelow(const Node& node, uint32_t depth, Source& source) {
     case Node::Kind::kMap: {
       Metadata::Map map;
       for (const Child& child : node.children) {
-        map.emplace_back(std::string(child.key->text), ReadBelow(*child.node, depth + 1, source));
+        map.push_back({std::string(child.key->text), ReadBelow(*child.node, depth + 1, source)});
       }
       return {std::move(map)};
     }

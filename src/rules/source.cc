@@ -87,7 +87,8 @@ void Source::Excerpt(Mark at, Diagnostic& diagnostic) {
   while (InsideCharacter(line, from)) ++from;
   while (InsideCharacter(line, to)) --to;
   diagnostic.excerpt = line.substr(from, to - from);
-  diagnostic.caret = static_cast<uint32_t>(caret - from);
+  const size_t place = caret > from ? caret - from : 0;
+  diagnostic.caret = static_cast<uint32_t>(std::min(place, diagnostic.excerpt.size()));
   for (char& c : diagnostic.excerpt) {
     if (c != '\t' && ControlLength({&c, 1}) != 0) c = ' ';
   }

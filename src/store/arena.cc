@@ -33,8 +33,8 @@ Arena::Arena(size_t bytes) {
   }
   // Huge pages only where they lie inside one range: align, and give back the rest.
   char* start = static_cast<char*>(memory);
-  const size_t skip = RoundUp(reinterpret_cast<size_t>(start), kHugePage) -
-                      reinterpret_cast<size_t>(start);
+  const size_t skip =
+      RoundUp(reinterpret_cast<size_t>(start), kHugePage) - reinterpret_cast<size_t>(start);
   if (skip > 0) munmap(start, skip);
   range_ = start + skip;
   munmap(range_ + range_bytes_, kHugePage - skip);

@@ -33,8 +33,8 @@ uint64_t KeyTable::size() const {
 }
 
 uint64_t KeyTable::bytes() const {
-  const int64_t bytes = table_bytes_.load(std::memory_order_relaxed) +
-                        heap_bytes_.load(std::memory_order_relaxed);
+  const int64_t bytes =
+      table_bytes_.load(std::memory_order_relaxed) + heap_bytes_.load(std::memory_order_relaxed);
   return bytes < 0 ? 0 : static_cast<uint64_t>(bytes);
 }
 

@@ -165,7 +165,9 @@ class KeyTable {
     Line* lines() const { return reinterpret_cast<Line*>(word >> 22 << 6); }
     size_t count() const { return word & 0x3fffff; }
     // Lines behind the last home line, for what goes past it: enough that it hardly ever matters.
-    size_t total() const { return count() == 0 ? 0 : count() + std::min<size_t>(8 + count() / 64, 24); }
+    size_t total() const {
+      return count() == 0 ? 0 : count() + std::min<size_t>(8 + count() / 64, 24);
+    }
     Line* HomeOf(uint64_t tag) const {
       return lines() + static_cast<size_t>(uint128{tag} * count() >> 64);
     }
@@ -209,9 +211,7 @@ class KeyTable {
   Cell FindRoom(Line* line, Array array, size_t shard, Instant now);
 
   void BeginRebuild(size_t shard);
-  void EndRebuild(size_t shard) {
-    use_[shard].rebuilding.store(false, std::memory_order_release);
-  }
+  void EndRebuild(size_t shard) { use_[shard].rebuilding.store(false, std::memory_order_release); }
   size_t Fitting(size_t shard, size_t cells, size_t expired, Goal goal) const;
   template <typename Visit>
   void ForEachIn(size_t shard, Visit visit);

@@ -130,14 +130,9 @@ bool MemoryStore::Open(Entry& entry, bool make, Instant now, KeyTable::Held& hel
     case KeyTable::Found::kHere:
       if (entry.cell.limit() != entry.slot->number) BringTo(*entry.slot, entry.cell, now);
       return true;
-    case KeyTable::Found::kFresh:
-      entry.fresh = true;
-      return true;
-    case KeyTable::Found::kAbsent:
-      entry.cell = Cell();
-      return true;
-    default:
-      return false;
+    case KeyTable::Found::kFresh: entry.fresh = true; return true;
+    case KeyTable::Found::kAbsent: entry.cell = Cell(); return true;
+    default: return false;
   }
 }
 

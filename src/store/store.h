@@ -25,43 +25,49 @@ struct Receipt {
   Key key;
   const LimitSlot* limit = nullptr;
   uint64_t taken = 0;
-  int64_t at = 0;                  // bucket: its ticket; window, slice: its number; log: instant
-  int64_t born = 0;                // bucket: since when it has been counting tickets
-  std::vector<uint64_t> by_tier;   // burst tiers: how many each tier granted
+  int64_t at = 0;                 // bucket: its ticket; window, slice: its number; log: instant
+  int64_t born = 0;               // bucket: since when it has been counting tickets
+  std::vector<uint64_t> by_tier;  // burst tiers: how many each tier granted
 };
 
 struct Charge {
   Charge() : refused(false), taken(0), burst(false) {}
   Charge(const Key& the_key, const LimitSlot* the_limit, uint64_t most, uint64_t at_least,
          bool in_shadow = false)
-      : key(the_key), limit(the_limit), cost(most), least(at_least), shadow(in_shadow),
-        refused(false), taken(0), burst(false) {}
+      : key(the_key),
+        limit(the_limit),
+        cost(most),
+        least(at_least),
+        shadow(in_shadow),
+        refused(false),
+        taken(0),
+        burst(false) {}
 
   // The question.
   Key key;
   const LimitSlot* limit = nullptr;
-  uint64_t cost = 1;   // take this much,
-  uint64_t least = 1;  // or as little as this
+  uint64_t cost = 1;           // take this much,
+  uint64_t least = 1;          // or as little as this
   Receipt* receipt = nullptr;  // where to leave one, if somebody will settle
   bool shadow = false;         // is charged what it would admit, and never refuses
 
   // The answer. Not set before there is one: this is on the way of every request.
-  bool refused;        // had not room for `least` (a shadow limit: would have refused)
+  bool refused;  // had not room for `least` (a shadow limit: would have refused)
   uint64_t taken;
   uint64_t remaining;
   Duration reset_after;
-  Duration wait;       // for `least`, if refused: kNever when it can never fit
-  uint64_t used;       // of logs and copies only: hits that count, copies that are held
+  Duration wait;  // for `least`, if refused: kNever when it can never fit
+  uint64_t used;  // of logs and copies only: hits that count, copies that are held
   // Of burst tiers only: the tier after the decision.
   uint64_t tier, tier_limit, tier_hits;
   bool burst;
 };
 
 struct Admitted {
-  Code error = Code::kOk;     // kOverloaded, kUnavailable: nothing was decided
+  Code error = Code::kOk;  // kOverloaded, kUnavailable: nothing was decided
   bool allowed = false;
-  uint64_t granted = 0;       // of the common cost; with differing costs, each charge's `taken`
-  Duration retry_after{};     // the first instant at which all admit their least
+  uint64_t granted = 0;    // of the common cost; with differing costs, each charge's `taken`
+  Duration retry_after{};  // the first instant at which all admit their least
 };
 
 using AdmitDone = std::function<void(const Admitted&)>;

@@ -158,8 +158,8 @@ TEST(Limiter, LongRefilledTicketsDoNotMakeBursts) {
 TEST(Limiter, UseSurvivesAReloadThatRemovesAndRestoresTheLimit) {
   const auto limiter = testing::Open(testing::kEveryAlgorithm);
   limiter->Decide({"n", "b", "x", 7}, kStart);
-  limiter->Install(testing::Rules("namespaces: {n: {resources: {z: {limits: [{limit: 1, per: 1s}]}}}}"),
-                   kStart);
+  limiter->Install(
+      testing::Rules("namespaces: {n: {resources: {z: {limits: [{limit: 1, per: 1s}]}}}}"), kStart);
   EXPECT_EQ(limiter->Decide({"n", "b", "x"}, kStart).error, Code::kUnknownResource);
   limiter->Install(testing::Rules(testing::kEveryAlgorithm), kStart);
   EXPECT_EQ(limiter->Peek({"n", "b", "x"}, kStart).remaining, 3u);
@@ -219,9 +219,10 @@ namespaces:
   ASSERT_EQ(held->groups.size(), 1u);
   EXPECT_EQ(held->groups[0].held, 4u);
   EXPECT_FALSE(limiter->Reserve("n", "box", "ann", 1, 1, kStart)->allowed);
-  limiter->Install(testing::Rules("namespaces: {n: {resources: {box: {copies: {per_subject: 5, total: "
-                                  "8, groups: [{name: trial, limit: 4, subjects: [bob]}]}}}}}"),
-                   kStart);
+  limiter->Install(
+      testing::Rules("namespaces: {n: {resources: {box: {copies: {per_subject: 5, total: "
+                     "8, groups: [{name: trial, limit: 4, subjects: [bob]}]}}}}}"),
+      kStart);
   // ann has left the group, her copies have not.
   EXPECT_EQ(limiter->Reserve("n", "box", "bob", 1, 1, kStart)->allowed, false);
   EXPECT_EQ(*limiter->Release(held->hold, 1, kStart), 3u);

@@ -27,7 +27,8 @@ using testing::kStart;
 TEST(NoAllocation, PerDecisionInSteadyState) {
   const auto limiter = testing::Open(testing::kEveryAlgorithm);
   std::vector<std::string> subjects;
-  for (int i = 0; i < 1000; ++i) subjects.push_back("a-subject-of-some-length-" + std::to_string(i));
+  for (int i = 0; i < 1000; ++i)
+    subjects.push_back("a-subject-of-some-length-" + std::to_string(i));
   for (const char* resource : {"a", "b", "c", "d", "e", "f"}) {
     Decision decision;
     const auto round = [&](Instant now) {

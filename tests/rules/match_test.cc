@@ -193,6 +193,7 @@ TEST(Match, TheRulesCanBeLookedUp) {
 }
 
 TEST(Match, AsksNothingOfTheHeap) {
+  Rules();  // read them before counting
   const size_t before = Allocations();
   for (const std::string_view subject : {"ann", "bob", "zoe", ""}) {
     for (const std::string_view ns : {"shop", "lab", "none"}) {

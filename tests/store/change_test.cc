@@ -6,12 +6,12 @@
 namespace weir {
 namespace {
 
-using testing::kStart;
-using testing::Remaining;
-using testing::Take;
 using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
+using testing::kStart;
+using testing::Remaining;
+using testing::Take;
 
 struct Change : ::testing::Test {
   MemoryStore store{testing::Mib(16), kStart};
@@ -54,7 +54,8 @@ TEST_F(Change, SeveralChangesApplyInTurn) {
   const LimitSlot* a = Add(TokenBucket(60, minutes(1), 60));
   Take(store, a, 1, 60, kStart);
   const LimitSlot* b = Replace(a, TokenBucket(60, hours(1), 60), kStart + seconds(10));
-  const LimitSlot* c = Replace(b, TokenBucket(120, minutes(1), 60), kStart + seconds(10) + minutes(3));
+  const LimitSlot* c =
+      Replace(b, TokenBucket(120, minutes(1), 60), kStart + seconds(10) + minutes(3));
   // 10 under a, 3 under b, 4 under c.
   EXPECT_EQ(Remaining(store, c, 1, kStart + seconds(12) + minutes(3)), 17u);
 }

@@ -6,9 +6,9 @@
 namespace weir {
 namespace {
 
-using testing::kStart;
 using std::chrono::hours;
 using std::chrono::seconds;
+using testing::kStart;
 
 TEST(MemoryCap, HoldsAgainstAFloodAndNeverResetsAnAbuser) {
   MemoryStore store(testing::Mib(8), kStart);
@@ -36,10 +36,11 @@ TEST(MemoryCap, HoldsAgainstAFloodAndNeverResetsAnAbuser) {
 TEST(MemoryCap, ForgetsTheLeastUsedFirst) {
   MemoryStore store(testing::Mib(8), kStart);
   const LimitSlot* small = store.limits().Add(TokenBucket(10, hours(1), 10), false, kStart);
-  const LimitSlot* large = store.limits().Add(TokenBucket(1'000'000, hours(24), 1'000'000), false,
-                                              kStart);
+  const LimitSlot* large =
+      store.limits().Add(TokenBucket(1'000'000, hours(24), 1'000'000), false, kStart);
   // Half of 10 is more than 1000 of a million, however many tokens and whatever time that is.
-  for (uint64_t i = 0; i < 1000; ++i) ASSERT_TRUE(testing::Take(store, small, i, 5, kStart).allowed);
+  for (uint64_t i = 0; i < 1000; ++i)
+    ASSERT_TRUE(testing::Take(store, small, i, 5, kStart).allowed);
   for (uint64_t i = 0; i < 1'000'000; ++i) testing::Take(store, large, 10'000 + i, 1000, kStart);
   EXPECT_GT(store.forgotten(), 0u);
   for (uint64_t i = 0; i < 1000; ++i) EXPECT_EQ(testing::Remaining(store, small, i, kStart), 5u);
@@ -47,9 +48,8 @@ TEST(MemoryCap, ForgetsTheLeastUsedFirst) {
 
 TEST(MemoryCap, CountsWhatIsOnTheHeap) {
   MemoryStore store(testing::Mib(8), kStart);
-  const LimitSlot* slot =
-      store.limits().Add(SlidingWindow{1000, hours(1), 60, SlidingWindow::Edge::kWeighted}, false,
-                         kStart);
+  const LimitSlot* slot = store.limits().Add(
+      SlidingWindow{1000, hours(1), 60, SlidingWindow::Edge::kWeighted}, false, kStart);
   for (uint64_t i = 0; i < 100'000; ++i) {
     testing::Take(store, slot, i, 1, kStart);
     ASSERT_LE(store.bytes(), testing::Mib(8) + 65536);

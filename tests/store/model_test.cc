@@ -15,7 +15,10 @@ template <typename A>
 class Comparison {
  public:
   Comparison(const A& algorithm, uint64_t seed)
-      : algorithm_(algorithm), seed_(seed), random_(seed), store_(testing::Mib(64), kStart),
+      : algorithm_(algorithm),
+        seed_(seed),
+        random_(seed),
+        store_(testing::Mib(64), kStart),
         slot_(store_.limits().Add(algorithm, false, kStart)) {}
 
   void Run(int steps, uint64_t keys) {

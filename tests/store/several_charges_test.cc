@@ -6,9 +6,9 @@
 namespace weir {
 namespace {
 
+using std::chrono::seconds;
 using testing::KeyOf;
 using testing::kStart;
-using std::chrono::seconds;
 
 struct Several : ::testing::Test {
   MemoryStore store{testing::Mib(16), kStart};
@@ -37,8 +37,7 @@ TEST_F(Several, RefusalLeavesEveryStateUntouched) {
 TEST_F(Several, GrantsTheLeastRoomOverAll) {
   const LimitSlot* a = Bucket(10, seconds(1), 10);
   const LimitSlot* b = Bucket(4, seconds(1), 4);
-  std::vector<Charge> charges = {{KeyOf(1), a, 8, 2},
-                                 {KeyOf(2), b, 8, 2}};
+  std::vector<Charge> charges = {{KeyOf(1), a, 8, 2}, {KeyOf(2), b, 8, 2}};
   const Admitted admitted = store.AdmitNow(charges, kStart);
   EXPECT_TRUE(admitted.allowed);
   EXPECT_EQ(admitted.granted, 4u);
@@ -61,8 +60,7 @@ TEST_F(Several, ChargesOnOneStateAddUp) {
 
 TEST_F(Several, EachMayHaveACostOfItsOwn) {
   const LimitSlot* a = Bucket(10, seconds(1), 10);
-  std::vector<Charge> charges = {{KeyOf(1), a, 7, 7},
-                                 {KeyOf(2), a, 2, 2}};
+  std::vector<Charge> charges = {{KeyOf(1), a, 7, 7}, {KeyOf(2), a, 2, 2}};
   EXPECT_TRUE(store.AdmitNow(charges, kStart).allowed);
   EXPECT_EQ(charges[0].taken, 7u);
   EXPECT_EQ(charges[1].taken, 2u);
@@ -72,8 +70,7 @@ TEST_F(Several, AShadowLimitIsChargedWhatItWouldAdmitAndNeverRefuses) {
   const LimitSlot* a = Bucket(10, seconds(1), 10);
   const LimitSlot* b = Bucket(2, seconds(1), 2);
   for (int i = 0; i < 3; ++i) {
-    std::vector<Charge> charges = {{KeyOf(1), a, 1, 1},
-                                   {KeyOf(2), b, 1, 1, true}};
+    std::vector<Charge> charges = {{KeyOf(1), a, 1, 1}, {KeyOf(2), b, 1, 1, true}};
     EXPECT_TRUE(store.AdmitNow(charges, kStart).allowed);
     EXPECT_EQ(charges[1].refused, i == 2);
   }

@@ -19,15 +19,13 @@ inline Limit RandomLimit(Random& random) {
   const uint64_t limit = 1 + random.Below(20);
   const Duration per = std::chrono::milliseconds(1 + random.Below(5000));
   switch (random.Below(5)) {
-    case 0:
-      return TokenBucket(limit, per, limit + random.Below(20));
+    case 0: return TokenBucket(limit, per, limit + random.Below(20));
     case 1:
-      return FixedWindow{limit, per,
-                         random.Below(2) == 0 ? FixedWindow::Anchor::kEpoch
-                                              : FixedWindow::Anchor::kFirstRequest,
-                         nullptr};
-    case 2:
-      return SlidingLog{limit, per, random.Below(2) == 0};
+      return FixedWindow{
+          limit, per,
+          random.Below(2) == 0 ? FixedWindow::Anchor::kEpoch : FixedWindow::Anchor::kFirstRequest,
+          nullptr};
+    case 2: return SlidingLog{limit, per, random.Below(2) == 0};
     case 3:
       return BurstTiers{{{limit, per, per * 3, Duration(0), false},
                          {limit * 2, per, per, per * 2, random.Below(2) == 0},

@@ -11,9 +11,9 @@
 namespace weir {
 namespace {
 
+using std::chrono::hours;
 using testing::KeyOf;
 using testing::kStart;
-using std::chrono::hours;
 
 void InThreads(size_t count, const std::function<void(size_t)>& work) {
   std::vector<std::thread> threads;
@@ -42,9 +42,8 @@ TEST(Threads, AreAllOrNothingWithoutDeadlock) {
     Random random(thread);
     for (uint64_t i = 0; i < 8000; ++i) {
       const uint64_t a = random.Below(kKeys), b = random.Below(kKeys);
-      std::array<Charge, 3> charges = {
-          Charge(KeyOf(a), slot, 1, 1), Charge(KeyOf(b), slot, 1, 1),
-          Charge(KeyOf(1'000'000 * (thread + 1) + i), flood, 1, 1)};
+      std::array<Charge, 3> charges = {Charge(KeyOf(a), slot, 1, 1), Charge(KeyOf(b), slot, 1, 1),
+                                       Charge(KeyOf(1'000'000 * (thread + 1) + i), flood, 1, 1)};
       if (store.AdmitNow(charges, kStart).allowed) ++taken[a], ++taken[b];
       if (i % 64 == 0) store.Tick(kStart);
     }
@@ -148,7 +147,11 @@ TEST(Threads, DecisionsOnOneKeyAreLinearizable) {
 TEST(Threads, TheCheckerSeesADoubleGrant) {
   const TokenBucket bucket(1, hours(1), 1);
   const auto one = [](uint64_t begun, uint64_t ended, bool allowed) {
-    return Operation{.cost = 1, .now = kStart, .begun = begun, .ended = ended, .allowed = allowed,
+    return Operation{.cost = 1,
+                     .now = kStart,
+                     .begun = begun,
+                     .ended = ended,
+                     .allowed = allowed,
                      .remaining = 0};
   };
   EXPECT_TRUE(Linearizable(bucket, {one(0, 3, true), one(1, 2, false)}));
