@@ -71,8 +71,11 @@ class Events : public YAML::EventHandler {
     if (last == std::string_view::npos) return ToMark(mark);
     const std::string_view blank = text_.substr(last, end - last);
     const auto lines = static_cast<uint32_t>(std::count(blank.begin(), blank.end(), '\n'));
+    const Mark after = ToMark(mark);
+    // A line may be long, and may hold many such values: it is not searched for each of them.
+    if (lines == 0) return {after.line, after.column - static_cast<uint32_t>(blank.size())};
     const size_t line_start = text_.rfind('\n', last) + 1;  // npos + 1 is 0
-    return {ToMark(mark).line - lines, static_cast<uint32_t>(last - line_start) + 1};
+    return {after.line - lines, static_cast<uint32_t>(last - line_start) + 1};
   }
 
   static void CheckTag(const YAML::Mark& mark, const std::string& tag) {
@@ -96,6 +99,8 @@ class ViewBuffer : public std::streambuf {
 };
 
 void ReadYaml(std::string_view text, TreeBuilder& builder) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   ViewBuffer buffer(text);
   std::istream stream(&buffer);
   Events events(text, builder);

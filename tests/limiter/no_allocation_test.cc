@@ -1,23 +1,8 @@
 // In steady state a decision allocates nothing.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
 #include "tests/limiter/testing.h"
-
-namespace {
-std::atomic<uint64_t> allocations{0};
-}  // namespace
-
-void* operator new(size_t bytes) {
-  ++allocations;
-  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+#include "tests/rules/allocations.h"
 
 namespace weir {
 namespace {
@@ -40,11 +25,11 @@ TEST(NoAllocation, PerDecisionInSteadyState) {
     };
     round(kStart);
     round(kStart + std::chrono::seconds(10));
-    const uint64_t before = allocations;
+    const size_t before = Allocations();
     round(kStart + std::chrono::seconds(20));
-    EXPECT_EQ(allocations - before, 0u) << resource;
+    EXPECT_EQ(Allocations(), before) << resource;
   }
-  EXPECT_GT(allocations, 0u);  // the counter counts
+  EXPECT_GT(Allocations(), 0u);  // the counter counts
 }
 
 }  // namespace

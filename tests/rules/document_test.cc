@@ -131,6 +131,10 @@ TEST(Document, OtherRecursionsOfTheGrammarEndToo) {
   }
 }
 
+TEST(Document, ManyMissingValuesOnOneLineTakeNoLonger) {
+  EXPECT_TRUE(Has(Read("[" + std::string(300'000, ',')), "f:1:"));
+}
+
 TEST(Document, OnlyTextIsRead) {
   EXPECT_EQ(Read(std::string("a: \0 b", 6)),
             "f:1:4: not text in UTF-8 without control characters\n");
