@@ -28,7 +28,12 @@ void NoteDoubledNames(const std::vector<LimitSpec>& specs, Source& source) {
 
 std::vector<LimitSpec> ReadLimitList(const Node& list, Source& source) {
   std::vector<LimitSpec> specs;
-  specs.reserve(list.children.size());
+  if (list.children.size() > kMostLimitsInList) {
+    source.Error(list.mark, "there are " + std::to_string(list.children.size()) +
+                                " limits, and every request would meet all of them; at most " +
+                                std::to_string(kMostLimitsInList) + " are allowed");
+    return specs;
+  }
   for (const Child& child : list.children) {
     specs.push_back(ReadLimitSpec(*child.node, kAllFields, "a limit", source));
   }

@@ -9,6 +9,8 @@
 
 namespace weir {
 
+inline constexpr size_t kMostLimitsInList = 64;
+
 // Those that are wrong are marked so, that an override may still name them.
 std::vector<LimitSpec> ReadLimitList(const Node& list, Source& source);
 

@@ -24,11 +24,15 @@ class Files {
 
   void AddText(Grammar grammar, std::string file, std::string text) {
     Source& source = sources_.emplace_back(std::move(file), std::move(text), options_);
-    const auto document = Document::Read(source);
-    if (document == nullptr) return;
-    auto read = grammar == Grammar::kRules ? ReadRulesFile(document->root(), source)
-                                           : ReadRatelimitFile(document->root(), source);
-    for (ReadNamespace& one : read) Add(std::move(one), source);
+    try {
+      const auto document = Document::Read(source);
+      if (document == nullptr) return;
+      auto read = grammar == Grammar::kRules ? ReadRulesFile(document->root(), source)
+                                             : ReadRatelimitFile(document->root(), source);
+      for (ReadNamespace& one : read) Add(std::move(one), source);
+    } catch (const Source::Enough&) {
+      // What was found so far is told.
+    }
   }
 
   void AddPath(Grammar grammar, const std::string& path) {

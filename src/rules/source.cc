@@ -35,10 +35,20 @@ Source::Source(std::string file, std::string text, const ParseOptions& options)
     : file_(std::move(file)), text_(std::move(text)), options_(options) {}
 
 void Source::Error(Mark at, std::string message) {
-  if (++error_count_ > kMostErrors) return;
   Diagnostic diagnostic{file_, at.line, at.column, std::move(message), {}, 0};
   Excerpt(at, diagnostic);
   errors_.push_back(std::move(diagnostic));
+  if (errors_.size() < kMostErrors) return;
+  errors_.push_back({file_, UINT32_MAX, 0, "there may be more mistakes; this is enough", {}, 0});
+  throw Enough();
+}
+
+void Source::TakeLimits(size_t count, Mark at) {
+  limits_ += count;
+  if (limits_ <= kMostLimits) return;
+  Error(at, "the overrides up to here stand for more than " + std::to_string(kMostLimits) +
+                " limits; give the resource fewer limits, or its subjects contracts");
+  throw Enough();
 }
 
 void Source::Changed(Mark at, std::string path, std::string from, std::string to, std::string why) {
@@ -51,10 +61,7 @@ std::vector<Diagnostic> Source::SortedErrors() const {
   std::stable_sort(sorted.begin(), sorted.end(), [](const Diagnostic& a, const Diagnostic& b) {
     return std::tie(a.line, a.column) < std::tie(b.line, b.column);
   });
-  if (error_count_ > kMostErrors) {
-    const std::string more = std::to_string(error_count_ - kMostErrors);
-    sorted.push_back({file_, 0, 0, "and " + more + " more mistakes", {}, 0});
-  }
+  if (!sorted.empty() && sorted.back().line == UINT32_MAX) sorted.back().line = 0;
   return sorted;
 }
 

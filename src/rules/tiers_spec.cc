@@ -129,6 +129,10 @@ TiersSpec ReadTiersOverride(const Node& node, const std::string& path, const Tie
   return spec;
 }
 
+bool IsNameOfTiers(std::string_view name) {
+  return name == "tiers" || name == "hard_limit" || name == "global_limit";
+}
+
 std::vector<RuleLimit> BuildTiers(TiersSpec& spec, Source& source) {
   std::vector<RuleLimit> limits;
   if (spec.bad) return limits;

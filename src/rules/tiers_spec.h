@@ -30,6 +30,9 @@ TiersSpec ReadTiers(const Node& node, const std::string& path, Source& source);
 TiersSpec ReadTiersOverride(const Node& node, const std::string& path, const TiersSpec& base,
                             Source& source);
 
+// "tiers", "hard_limit" or "global_limit".
+bool IsNameOfTiers(std::string_view name);
+
 // Empty, with errors noted, if it is or turns out to be bad.
 std::vector<RuleLimit> BuildTiers(TiersSpec& spec, Source& source);
 

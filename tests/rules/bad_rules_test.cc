@@ -124,7 +124,7 @@ const Case kTiers[] = {
     {Tier("limit: 1, window: 1s, active: 1s, @cooldwn: 1s"), "did you mean `cooldown`?"},
     {Search("limits: [{name: @tiers, limit: 1, per: 1s}], tiers: {tiers: []}"),
      "the name of a limit that `tiers` makes"},
-    {Search("limits: [{name: @hard_limit, limit: 1, per: 1s}], tiers: {hard_limit: 1, tiers: []}"),
+    {Search("limits: [{name: @hard_limit, limit: 1, per: 1s}], tiers: {tiers: []}"),
      "the name of a limit that `tiers` makes"},
     {Search("tiers: {tiers: []}, overrides: [{subject: a, tiers: {@global_limit: 5}}]"),
      "is no key of the `tiers` of an override"},
@@ -193,11 +193,28 @@ TEST(BadRules, MistakesComeInOrderOfPlace) {
 }
 
 TEST(BadRules, AFileOfNothingButMistakesIsCutShort) {
-  std::string yaml = "namespaces:\n  shop:\n    resources:\n      a:\n        limits:\n";
-  for (int i = 0; i < 1500; ++i) yaml += "          - 5\n";
+  std::string yaml = Shop("    resources:\n");
+  for (int i = 0; i < 1500; ++i) yaml += "      r" + std::to_string(i) + ": 5\n";
   const ParseResult result = ParseRulesText(yaml, "f");
   ASSERT_EQ(result.errors.size(), 1001u);
-  EXPECT_EQ(result.errors.back().message, "and 500 more mistakes");
+  EXPECT_TRUE(Has(result.errors.back().message, "there may be more mistakes"));
+  EXPECT_EQ(result.rules, nullptr);
+}
+
+TEST(BadRules, AListOfLimitsIsShort) {
+  std::string limits;
+  for (int i = 0; i < 65; ++i) limits += "{name: l" + std::to_string(i) + ", limit: 1, per: 1s}, ";
+  EXPECT_TRUE(Has(Mistake(Search("limits: @[" + limits + "]")), "at most 64"));
+}
+
+TEST(BadRules, OverridesDoNotMultiplyBeyondMeasure) {
+  std::string fields = "limits: [";
+  for (int i = 0; i < 64; ++i) fields += "{name: l" + std::to_string(i) + ", limit: 1, per: 1s}, ";
+  fields += "], overrides: [";
+  for (int i = 0; i < 20'000; ++i) fields += "{subject: s" + std::to_string(i) + "}, ";
+  const ParseResult result = ParseRulesText(Search(fields + "]"), "f");
+  ASSERT_EQ(result.errors.size(), 1u);
+  EXPECT_TRUE(Has(result.errors[0].message, "more than 1000000 limits"));
 }
 
 }  // namespace
