@@ -230,11 +230,14 @@ std::vector<Goal> GoalsOf(const std::vector<Row>& rows) {
   for (const Row& row : rows) keys = std::max(keys, row.keys);
   const Row* map = Find(rows, "map of strings: find and update a bucket", keys);
   const Row* one = Find(rows, "Decide token_bucket", keys);
+  const Row* batch = Find(rows, "Decide token_bucket, 16 at once", keys);
   const Row* three = Find(rows, "Decide three limits", keys);
   const Row* alone = Find(rows, "Decide token_bucket (elapsed)", keys, 1);
   const Row* both = Find(rows, "Decide token_bucket (elapsed)", keys, 2);
   return {
       {"Decide from strings / find and update in the map of strings", one->nanos / map->nanos, 0.5,
+       true},
+      {"Decide 16 at once / find and update in the map of strings", batch->nanos / map->nanos, 0.5,
        true},
       {"two threads / one thread, decisions a second", alone->nanos / both->nanos, 1.7, false},
       {"bytes per key of a token bucket (resident, everything)", one->bytes_per_key, 32, true},

@@ -24,6 +24,15 @@ struct Request {
   bool settle = false;                              // the true cost is told later, by ticket
 };
 
+// A request that brings its own token bucket: `limit` per `per`, holding at most `burst`.
+struct AdhocRequest {
+  std::string_view key;
+  uint64_t limit = 1;
+  Duration per = std::chrono::seconds(1);
+  uint64_t burst = 1;
+  uint64_t cost = 1;
+};
+
 // Names an admitted request whose cost is settled later. Unguessable; names its node.
 struct Ticket {
   uint64_t high = 0;  // upper half: the node

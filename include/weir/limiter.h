@@ -18,6 +18,7 @@
 
 #include "weir/clock.h"
 #include "weir/decision.h"
+#include "weir/descriptor.h"
 #include "weir/error.h"
 #include "weir/instant.h"
 
@@ -70,6 +71,14 @@ class Limiter {
   // Many at once: the memory of all is fetched while the first are decided. out[i] answers
   // requests[i].
   void DecideBatch(std::span<const Request> requests, Instant now, std::span<Decision> out);
+
+  // The descriptors of one request, all or nothing.
+  void DecideDescriptors(const DescriptorRequest& request, Instant now,
+                         DescriptorDecision& decision);
+
+  // A token bucket that the request itself carries: no rule is needed. cost 0: looks, and takes
+  // nothing. What was used under a key stays used when the next request carries other numbers.
+  void DecideAdhoc(const AdhocRequest& request, Instant now, Decision& decision);
 
   // The true cost of a request decided with `settle`.
   Result<Settled> Settle(const Ticket& ticket, uint64_t cost, Instant now);

@@ -78,16 +78,6 @@ Key Limiter::Impl::PartsKey(const RuleLimit& rule, const Request& request) const
   return hash_.OfAll(parts);
 }
 
-Key Limiter::Impl::KeyOf(const LimitInForce& limit, const RuleLimit& rule, const Request& request,
-                         const Key& subject) const {
-  switch (limit.shape) {
-    case KeyShape::kSubject: return limit.salt ^ subject;
-    case KeyShape::kNothing: return limit.salt;
-    case KeyShape::kParts: break;
-  }
-  return limit.salt ^ PartsKey(rule, request);
-}
-
 void Limiter::Impl::AddCharges(const RulesInForce& rules, const Request& request,
                                std::span<const RuleLimit> limits, Prepared& prepared) {
   const bool shadow = prepared.match.enforcement == Enforcement::kShadow;
@@ -112,7 +102,7 @@ void Limiter::Impl::Prepare(const RulesInForce& rules, const Request& request, P
     prepared.message = "the subject is longer than 1024 bytes";
     return;
   }
-  prepared.match = rules.rules().Match(request.namespace_name, request.resource, request.subject);
+  rules.rules().Match(request.namespace_name, request.resource, request.subject, prepared.match);
   prepared.error = prepared.match.error;
   if (prepared.error != Code::kOk) {
     prepared.message = MessageOf(prepared.error);

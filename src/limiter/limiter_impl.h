@@ -59,7 +59,14 @@ class Limiter::Impl {
                                   std::span<const RuleLimit* const> limits, const Request& request,
                                   bool shadow) const;
   Key KeyOf(const LimitInForce& limit, const RuleLimit& rule, const Request& request,
-            const Key& subject) const;
+            const Key& subject) const {
+    switch (limit.shape) {
+      case KeyShape::kSubject: return limit.salt ^ subject;
+      case KeyShape::kNothing: return limit.salt;
+      case KeyShape::kParts: break;
+    }
+    return limit.salt ^ PartsKey(rule, request);
+  }
   Key PartsKey(const RuleLimit& rule, const Request& request) const;
 
   const uint64_t id_;  // of this limiter, for the threads' caches

@@ -25,13 +25,9 @@
 #include "rules/metadata.h"
 #include "rules/name_table.h"
 #include "rules/rule_limit.h"
+#include "weir/descriptor.h"
 
 namespace weir {
-
-struct DescriptorEntry {
-  std::string_view key;
-  std::string_view value;
-};
 
 struct DescriptorRule {
   std::string key;

@@ -114,13 +114,19 @@ void Rulebook::IndexGroups(const CopyRules& copies, Entry& entry) {
   }
 }
 
-weir::Match Rulebook::Match(std::string_view ns, std::string_view resource,
-                            std::string_view subject) const {
-  weir::Match match;  // filled in place: a copy of it would cost as much as the look-up
+[[gnu::always_inline]] inline const Rulebook::Entry* Rulebook::FindEntry(std::string_view ns, std::string_view resource) const {
+  const uint32_t at = entry_table_.Find(HashPair(ns, resource), [&](uint32_t i) {
+    return SameName(entries_[i].name, resource) && SameName(entries_[i].namespace_name, ns);
+  });
+  return at == NameTable::kNone ? nullptr : &entries_[at];
+}
+
+void Rulebook::Match(std::string_view ns, std::string_view resource, std::string_view subject,
+                     weir::Match& match) const {
   const Entry* entry = FindEntry(ns, resource);
   if (entry == nullptr) {
     MatchUnconfigured(ns, subject, match);
-    return match;
+    return;
   }
   const Domain& domain = *entry->domain;
   match.enforcement = domain.enforcement;
@@ -128,13 +134,12 @@ weir::Match Rulebook::Match(std::string_view ns, std::string_view resource,
   match.resource = entry->resource;
   if (entry->is_copies) {
     match.error = Code::kWrongKind;
-    return match;
+    return;
   }
   const Override* override_ = entry->overrides.empty() ? nullptr : OverrideOf(*entry, subject);
   match.limits = override_ == nullptr ? entry->limits : override_->limits;
   match.contract =
       domain.by_subject.empty() ? domain.default_contract : ContractOf(domain, subject);
-  return match;
 }
 
 void Rulebook::MatchUnconfigured(std::string_view ns, std::string_view subject,
@@ -205,13 +210,6 @@ const Namespace* Rulebook::FindNamespace(std::string_view ns) const {
 const Resource* Rulebook::FindResource(std::string_view ns, std::string_view resource) const {
   const Entry* entry = FindEntry(ns, resource);
   return entry == nullptr ? nullptr : entry->resource;
-}
-
-const Rulebook::Entry* Rulebook::FindEntry(std::string_view ns, std::string_view resource) const {
-  const uint32_t at = entry_table_.Find(HashPair(ns, resource), [&](uint32_t i) {
-    return SameName(entries_[i].name, resource) && SameName(entries_[i].namespace_name, ns);
-  });
-  return at == NameTable::kNone ? nullptr : &entries_[at];
 }
 
 const Rulebook::Domain* Rulebook::FindDomain(std::string_view ns) const {

@@ -109,7 +109,15 @@ class Rulebook {
   Rulebook(const Rulebook&) = delete;
   Rulebook& operator=(const Rulebook&) = delete;
 
-  weir::Match Match(std::string_view ns, std::string_view resource, std::string_view subject) const;
+  weir::Match Match(std::string_view ns, std::string_view resource,
+                    std::string_view subject) const {
+    weir::Match match;
+    Match(ns, resource, subject, match);
+    return match;
+  }
+  // The same into a `match` that is as new: to copy one costs as much as to find it.
+  void Match(std::string_view ns, std::string_view resource, std::string_view subject,
+             weir::Match& match) const;
   CopiesMatch MatchCopies(std::string_view ns, std::string_view resource,
                           std::string_view subject) const;
   DescriptorMatch MatchDescriptor(std::string_view ns,

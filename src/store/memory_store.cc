@@ -124,7 +124,7 @@ Admitted MemoryStore::Run(std::span<Charge> charges, Instant now, bool take) {
 
 // ---- Opening ----
 
-bool MemoryStore::Open(Entry& entry, bool make, Instant now, KeyTable::Held& held) {
+bool MemoryStore::Open(Opened& entry, bool make, Instant now, KeyTable::Held& held) {
   entry.slot = Latest(entry.charge->limit);
   switch (table_.Open(entry.charge->key, make, entry.slot->number, now, held, &entry.cell)) {
     case KeyTable::Found::kHere:
@@ -136,7 +136,7 @@ bool MemoryStore::Open(Entry& entry, bool make, Instant now, KeyTable::Held& hel
   }
 }
 
-Code MemoryStore::MakeRoom(const Entry& entry, Instant now, uint64_t without_room) {
+Code MemoryStore::MakeRoom(const Opened& entry, Instant now, uint64_t without_room) {
   const bool forget = !entry.slot->deny_when_full;
   if (table_.MakeRoom(entry.charge->key, forget, now, without_room)) return Code::kOk;
   overloaded_.fetch_add(1, std::memory_order_relaxed);
@@ -145,7 +145,7 @@ Code MemoryStore::MakeRoom(const Entry& entry, Instant now, uint64_t without_roo
 
 Code MemoryStore::OpenAll(std::span<Charge> charges, bool make, Instant now, KeyTable::Held& held,
                           Entries& entries) {
-  for (Charge& charge : charges) entries.push_back({.charge = &charge});
+  for (Charge& charge : charges) entries.push_back({{.charge = &charge}});
   absl::InlinedVector<size_t, 4> order(charges.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
@@ -180,7 +180,7 @@ Code MemoryStore::OpenAll(std::span<Charge> charges, bool make, Instant now, Key
   }
 }
 
-void MemoryStore::EraseIfUnused(Entry& entry, Instant now) {
+void MemoryStore::EraseIfUnused(Opened& entry, Instant now) {
   if (entry.cell.bytes() == nullptr || !Expired(entry.cell, now)) return;
   Drop(entry.cell);
   table_.Erase(entry.charge->key, entry.cell);
@@ -190,7 +190,7 @@ void MemoryStore::EraseIfUnused(Entry& entry, Instant now) {
 
 Admitted MemoryStore::RunOne(Charge& charge, Instant now, bool take) {
   KeyTable::Held held;
-  Entry entry{.charge = &charge};
+  Opened entry{.charge = &charge};
   while (!Open(entry, take, now, held)) {
     held.Release(0);
     const Code code = MakeRoom(entry, now, held.without_room);
@@ -220,7 +220,7 @@ Admitted Outcome(const Charge& charge) {
 }  // namespace
 
 // The commonest case, made short: a bucket in its cell.
-Admitted MemoryStore::TakeFromBucket(const TokenBucket& bucket, Entry& entry, Instant now) {
+Admitted MemoryStore::TakeFromBucket(const TokenBucket& bucket, Opened& entry, Instant now) {
   Charge& charge = *entry.charge;
   CellState<TokenBucket> state(bucket, *entry.slot, entry.cell);
   const TokenBucket::Step step = bucket.Decide(state.state(), charge.cost, charge.least, now);
@@ -238,7 +238,7 @@ Admitted MemoryStore::TakeFromBucket(const TokenBucket& bucket, Entry& entry, In
   return Outcome(charge);
 }
 
-Admitted MemoryStore::DecideOne(Entry& entry, Instant now, bool take) {
+Admitted MemoryStore::DecideOne(Opened& entry, Instant now, bool take) {
   Charge& charge = *entry.charge;
   With(*entry.slot, entry.cell, [&](const auto& algorithm, auto& state) {
     HeapMeter meter(table_, state);
@@ -472,7 +472,7 @@ uint64_t MemoryStore::SettleOne(const Receipt& receipt, uint64_t cost, Instant n
   const bool up = cost > receipt.taken;
   KeyTable::Held held;
   Charge charge(receipt.key, receipt.limit, 0, 0);
-  Entry entry{.charge = &charge};
+  Opened entry{.charge = &charge};
   const LimitSlot* latest = Latest(receipt.limit);
   KeyTable::Found found;
   while ((found = table_.Open(receipt.key, up, latest->number, now, held, &entry.cell)) ==
@@ -511,7 +511,7 @@ uint64_t MemoryStore::SettleOne(const Receipt& receipt, uint64_t cost, Instant n
 void MemoryStore::ForgoOne(const Receipt& receipt, Instant now) {
   KeyTable::Held held;
   Charge charge(receipt.key, receipt.limit, 0, 0);
-  Entry entry{.charge = &charge};
+  Opened entry{.charge = &charge};
   if (table_.Open(receipt.key, false, 0, now, held, &entry.cell) != KeyTable::Found::kHere) return;
   entry.slot = &limits_[entry.cell.limit()];
   With(*entry.slot, entry.cell, [&](const auto&, auto& state) {
@@ -524,7 +524,7 @@ void MemoryStore::ForgoOne(const Receipt& receipt, Instant now) {
 uint64_t MemoryStore::Return(const Key& key, uint64_t copies, Instant now) {
   KeyTable::Held held;
   Charge charge(key, nullptr, 0, 0);
-  Entry entry{.charge = &charge};
+  Opened entry{.charge = &charge};
   if (table_.Open(key, false, 0, now, held, &entry.cell) != KeyTable::Found::kHere) return 0;
   entry.slot = &limits_[entry.cell.limit()];
   uint64_t left = 0;

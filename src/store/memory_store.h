@@ -47,12 +47,15 @@ class MemoryStore : public Store, private KeyTable::Tenant {
 
  private:
   // A charge and its state, while it is locked.
-  struct Entry {
+  struct Opened {
     Charge* charge;
     const LimitSlot* slot = nullptr;
     Cell cell{};
     bool fresh = false;  // made for this request: goes away again unless something is taken
-    size_t same = 0;     // the first entry with the same state (itself, mostly)
+  };
+  // One of several.
+  struct Entry : Opened {
+    size_t same = 0;  // the first entry with the same state (itself, mostly)
     // Of all charges on this state together, at the first of them.
     uint64_t sharers = 1;
     uint64_t cost = 0;
@@ -64,16 +67,16 @@ class MemoryStore : public Store, private KeyTable::Tenant {
 
   Admitted Run(std::span<Charge> charges, Instant now, bool take);
   Admitted RunOne(Charge& charge, Instant now, bool take);
-  Admitted TakeFromBucket(const TokenBucket& bucket, Entry& entry, Instant now);
-  Admitted DecideOne(Entry& entry, Instant now, bool take);
+  Admitted TakeFromBucket(const TokenBucket& bucket, Opened& entry, Instant now);
+  Admitted DecideOne(Opened& entry, Instant now, bool take);
   Admitted RunMany(std::span<Charge> charges, Instant now, bool take);
 
   Code OpenAll(std::span<Charge> charges, bool make, Instant now, KeyTable::Held& held,
                Entries& entries);
   // False if there is no room. An entry without a cell: the state is unused.
-  bool Open(Entry& entry, bool make, Instant now, KeyTable::Held& held);
-  Code MakeRoom(const Entry& entry, Instant now, uint64_t without_room);
-  void EraseIfUnused(Entry& entry, Instant now);
+  bool Open(Opened& entry, bool make, Instant now, KeyTable::Held& held);
+  Code MakeRoom(const Opened& entry, Instant now, uint64_t without_room);
+  void EraseIfUnused(Opened& entry, Instant now);
 
   static void Ask(Entry& entry, Instant now);
   static bool Grant(Entries& entries, uint64_t* granted);
