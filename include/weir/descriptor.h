@@ -35,7 +35,7 @@ struct CarriedLimit {
 
 struct Descriptor {
   std::span<const DescriptorEntry> entries;
-  std::optional<CarriedLimit> limit;   // wins over the rule's, in a known domain
+  std::optional<CarriedLimit> limit;    // wins over the rule's, in a known domain
   std::optional<uint64_t> hits_addend;  // instead of the request's; 0: look, count nothing
   bool is_negative_hits = false;        // give back instead: floored at 0, always OK
 };
@@ -59,14 +59,14 @@ struct DescriptorStatus {
   Duration per{};
   uint64_t remaining = 0;
   Duration reset_after{};
-  Duration retry_after{};  // kNever: waiting does not help
+  Duration retry_after{};              // kNever: waiting does not help
   const Metadata* metadata = nullptr;  // of the rule; null: none
 };
 
 struct DescriptorDecision {
   Code error = Code::kOk;
   std::string_view message;
-  bool over = false;  // a rule refuses, or all that are quotas do
+  bool over = false;                       // a rule refuses, or all that are quotas do
   std::vector<DescriptorStatus> statuses;  // one for each descriptor, in order
 };
 

@@ -30,6 +30,7 @@ struct LimiterOptions {
   uint64_t memory_bytes = uint64_t{1} << 30;  // what the state of all keys may take
   std::array<uint64_t, 2> secret{};           // keys the hashes; zero: drawn at random
   std::string node = "local";
+  bool adhoc = true;  // requests may carry limits of their own
   Duration ticket_ttl = std::chrono::minutes(10);
   size_t max_tickets = size_t{1} << 20;
 };

@@ -44,6 +44,16 @@ uint64_t SlidingLog::Refund(State& state, Receipt receipt, uint64_t n, Instant n
   return state.admitted.Remove(receipt, n);
 }
 
+uint64_t SlidingLog::RefundNewest(State& state, uint64_t n, Instant now) const {
+  uint64_t back = 0;
+  while (back < n && !state.admitted.empty()) {
+    const uint64_t removed = Refund(state, state.admitted.newest(), n - back, now);
+    if (removed == 0) break;
+    back += removed;
+  }
+  return back;
+}
+
 Instant SlidingLog::When(const State& state, uint64_t n, Instant from) const {
   if (n > limit) return kEndOfTime;
   const Instant now = Latest(state, from);

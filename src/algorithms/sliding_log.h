@@ -35,6 +35,8 @@ struct SlidingLog {
   // A request for n was refused: with keep_rejected, min(n, limit) are kept, else nothing happens.
   void Reject(State& state, uint64_t n, Instant now) const;
   uint64_t Refund(State& state, Receipt receipt, uint64_t n, Instant now) const;
+  // Gives back up to n of what counts, the newest first; returns how many.
+  uint64_t RefundNewest(State& state, uint64_t n, Instant now) const;
   Instant When(const State& state, uint64_t n, Instant from) const;
   Instant Reset(const State& state, Instant now) const;
   uint64_t Use(const State& state, Instant now) const;

@@ -98,6 +98,15 @@ uint64_t SlidingWindow::Refund(State& state, Receipt slice, uint64_t n, Instant 
   return back;
 }
 
+uint64_t SlidingWindow::RefundNewest(State& state, uint64_t n, Instant now) const {
+  if (state.total == 0) return 0;
+  uint64_t back = 0;
+  for (int64_t i = 0; i <= slices && back < n && state.total > 0; ++i) {
+    back += Refund(state, state.newest - i, n - back, now);
+  }
+  return back;
+}
+
 Instant SlidingWindow::When(const State& state, uint64_t n, Instant from) const {
   if (n > limit) return kEndOfTime;
   const uint64_t most = limit - n;

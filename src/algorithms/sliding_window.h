@@ -56,6 +56,8 @@ struct SlidingWindow {
   Receipt Take(State& state, uint64_t n, Instant now) const;
   Receipt Charge(State& state, uint64_t n, Instant now) const { return Take(state, n, now); }
   uint64_t Refund(State& state, Receipt slice, uint64_t n, Instant now) const;
+  // Gives back up to n of what counts, the newest first; returns how many.
+  uint64_t RefundNewest(State& state, uint64_t n, Instant now) const;
   Instant When(const State& state, uint64_t n, Instant from) const;
   Instant Reset(const State& state, Instant now) const;
   uint64_t Use(const State& state, Instant now) const;

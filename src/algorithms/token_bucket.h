@@ -139,6 +139,15 @@ struct TokenBucket {
     return state;
   }
 
+  // Full at the same instant as under other numbers, rounded up to a tick.
+  State FullWhen(const State& old_state, const TokenBucket& old) const {
+    if (old.ticks_per_nano == 0) return {};
+    const uint128 nanos = old_state.full_at / old.ticks_per_nano;
+    const uint128 rest = old_state.full_at % old.ticks_per_nano;
+    const uint128 part = (rest * ticks_per_nano + old.ticks_per_nano - 1) / old.ticks_per_nano;
+    return {(nanos >> 64 ? uint128{UINT64_MAX} : nanos) * ticks_per_nano + part};
+  }
+
   // Debt is carried, never forgiven, but for what no arithmetic can hold.
   static constexpr uint128 kMostDebt = uint128{1} << 126;
 

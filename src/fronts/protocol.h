@@ -12,7 +12,8 @@
 //
 // Bounds are kept on both sides: the server hands over at most kMostUnread bytes that were not used
 // and closes a connection whose protocol then still wants more; and it reads nothing more while
-// link.out() holds more than kMostUnsent, so a protocol may append all answers to what it was given.
+// link.out() holds more than kMostUnsent. A protocol stops there too, leaving the rest unused: it is
+// called again with that once its answers are written.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@
 
 namespace weir {
 
-inline constexpr size_t kMostUnread = size_t{1} << 20;   // of one request, headers and body
+inline constexpr size_t kMostUnread = size_t{1} << 20;    // of one request, headers and body
 inline constexpr size_t kMostUnsent = size_t{256} << 10;  // then reading stops until it is written
 
 // The connection as its protocol sees it.
@@ -56,8 +57,11 @@ class Protocol {
   virtual ~Protocol() = default;
 
   // Bytes from the peer: what was not used before, and what is new. Returns how many are used up;
-  // the rest comes again, with more behind it.
+  // the rest comes again, with more behind it. What is not used up at all for long is a request that
+  // does not end: the connection is closed.
   virtual size_t Receive(std::string_view in, Instant now) = 0;
+  // Now and then, about once a second.
+  virtual void Tick(Instant) {}
   // The server is going down: finish what was begun, take nothing new, and say so if the protocol
   // has words for it.
   virtual void Drain() = 0;
@@ -67,9 +71,6 @@ class Protocol {
   // True: close the connection once link.out() is written.
   virtual bool done() const = 0;
 };
-
-// What a front counts for all of its connections; written by many threads.
-struct FrontCounters;
 
 // One way of talking to the limiter, on one port.
 class Front {

@@ -7,7 +7,6 @@
 namespace weir {
 namespace {
 
-constexpr size_t kLongestSubject = 1024;
 constexpr size_t kBatch = 16;
 constexpr uint64_t kMostSettled = uint64_t{1} << 53;  // so that no sum of them overflows soon
 constexpr uint64_t kLeastMemory = uint64_t{4} << 20;
@@ -18,6 +17,9 @@ std::array<uint64_t, 2> SecretOf(const LimiterOptions& options) {
   if (options.secret != std::array<uint64_t, 2>{}) return options.secret;
   return {UnguessableWord(), UnguessableWord()};
 }
+
+// No rule has this identity: those of rules have four parts.
+Key SaltOf(const KeyedHash& hash, std::string_view kind) { return hash.OfAll(std::array{kind}); }
 
 }  // namespace
 
@@ -34,11 +36,15 @@ std::string_view MessageOf(Code code) {
 Limiter::Impl::Impl(std::shared_ptr<const Rulebook> rules, const LimiterOptions& options,
                     Instant now)
     : id_(next_id.fetch_add(1)),
+      adhoc_(options.adhoc),
       hash_(SecretOf(options)),
+      adhoc_salt_(SaltOf(hash_, "adhoc")),
+      carried_salt_(SaltOf(hash_, "carried")),
       time_(now),
       store_(std::max(options.memory_bytes, kLeastMemory), time_.Of(now)),
       tickets_(options.node, options.ticket_ttl, options.max_tickets),
-      holds_(options.node) {
+      holds_(options.node),
+      carried_(store_.limits()) {
   Install(std::move(rules), now);
 }
 
@@ -208,6 +214,7 @@ void Limiter::Impl::Tick(Instant told) {
   std::vector<Receipt> forgone;
   tickets_.Expire(now, &forgone);
   store_.Forgo(forgone, now);
+  carried_.Tick(now);
   store_.Tick(now);
 }
 
@@ -264,6 +271,15 @@ Decision Limiter::Peek(const Request& request, Instant now) {
 
 void Limiter::DecideBatch(std::span<const Request> requests, Instant now, std::span<Decision> out) {
   impl_->DecideBatch(requests, now, out);
+}
+
+void Limiter::DecideDescriptors(const DescriptorRequest& request, Instant now,
+                                DescriptorDecision& decision) {
+  impl_->DecideDescriptors(request, now, decision);
+}
+
+void Limiter::DecideAdhoc(const AdhocRequest& request, Instant now, Decision& decision) {
+  impl_->DecideAdhoc(request, now, decision);
 }
 
 Result<Settled> Limiter::Settle(const Ticket& ticket, uint64_t cost, Instant now) {

@@ -9,6 +9,7 @@
 
 #include <absl/container/inlined_vector.h>
 
+#include "limiter/carried_limits.h"
 #include "limiter/hold_book.h"
 #include "limiter/rules_in_force.h"
 #include "limiter/steady_time.h"
@@ -34,6 +35,9 @@ class Limiter::Impl {
 
   void Decide(const Request& request, Instant told, Mode mode, Decision& decision);
   void DecideBatch(std::span<const Request> requests, Instant told, std::span<Decision> out);
+  void DecideDescriptors(const DescriptorRequest& request, Instant told,
+                         DescriptorDecision& decision);
+  void DecideAdhoc(const AdhocRequest& request, Instant told, Decision& decision);
   Result<Settled> Settle(const Ticket& ticket, uint64_t cost, Instant told);
   Result<Reservation> Reserve(std::string_view ns, std::string_view resource,
                               std::string_view subject, uint64_t copies, uint64_t min_copies,
@@ -67,14 +71,27 @@ class Limiter::Impl {
     }
     return limit.salt ^ PartsKey(rule, request);
   }
+  // Null, and why, if the numbers are wrong or too many.
+  const LimitSlot* CarriedSlot(const CarriedLimits::Numbers& numbers, Instant now, Code& error,
+                               std::string_view& message);
+  Key CarriedKey(std::string_view domain, const Descriptor& descriptor) const;
+  Key DescriptorKey(const LimitInForce& limit, uint64_t keyed,
+                    std::span<const DescriptorEntry> entries) const;
+  bool AskDescriptor(const RulesInForce& rules, std::string_view domain,
+                     const Descriptor& descriptor, uint64_t hits, const DescriptorMatch& match,
+                     Instant now, DescriptorStatus& status, std::optional<Charge>& charge,
+                     DescriptorDecision& decision);
   Key PartsKey(const RuleLimit& rule, const Request& request) const;
 
   const uint64_t id_;  // of this limiter, for the threads' caches
+  const bool adhoc_;   // requests may carry limits
   const KeyedHash hash_;
+  const Key adhoc_salt_, carried_salt_;
   SteadyTime time_;
   MemoryStore store_;
   TicketBook tickets_;
   HoldBook holds_;
+  CarriedLimits carried_;
 
   std::atomic<uint64_t> version_{0};
 
@@ -88,5 +105,7 @@ void Explain(const Admitted& admitted, const RulesInForce& in_force, const Match
              std::span<const Charge> charges, Decision& decision);
 
 std::string_view MessageOf(Code code);
+
+inline constexpr size_t kLongestSubject = 1024;
 
 }  // namespace weir

@@ -114,7 +114,8 @@ void Rulebook::IndexGroups(const CopyRules& copies, Entry& entry) {
   }
 }
 
-[[gnu::always_inline]] inline const Rulebook::Entry* Rulebook::FindEntry(std::string_view ns, std::string_view resource) const {
+[[gnu::always_inline]] inline const Rulebook::Entry* Rulebook::FindEntry(
+    std::string_view ns, std::string_view resource) const {
   const uint32_t at = entry_table_.Find(HashPair(ns, resource), [&](uint32_t i) {
     return SameName(entries_[i].name, resource) && SameName(entries_[i].namespace_name, ns);
   });

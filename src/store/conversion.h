@@ -58,4 +58,16 @@ inline Copies::State ConvertState(const Copies&, Copies::State& state, const Cop
   return state;
 }
 
+// Of limits that requests carry the state is what it was: a bucket is full at the same instant
+// under whatever numbers (redis-cell's "theoretical arrival time").
+template <typename Old, typename New>
+typename New::State KeepInstant(const Old& old, typename Old::State& state, const New& next,
+                                Instant at) {
+  if constexpr (std::is_same_v<Old, TokenBucket> && std::is_same_v<New, TokenBucket>) {
+    return next.FullWhen(state, old);
+  } else {
+    return ConvertState(old, state, next, at);
+  }
+}
+
 }  // namespace weir

@@ -6,7 +6,8 @@ LimitTable::~LimitTable() {
   for (auto& chunk : chunks_) delete chunk.load();
 }
 
-const LimitSlot* LimitTable::Add(const Limit& limit, bool deny_when_full, Instant now) {
+const LimitSlot* LimitTable::Add(const Limit& limit, bool deny_when_full, Instant now,
+                                 bool carried) {
   const std::lock_guard lock(mutex_);
   uint32_t number = 0;
   if (!free_.empty()) {
@@ -24,6 +25,7 @@ const LimitSlot* LimitTable::Add(const Limit& limit, bool deny_when_full, Instan
   slot.serial = next_serial_++;
   slot.limit = limit;
   slot.deny_when_full = deny_when_full;
+  slot.carried = carried;
   slot.since = now;
   slot.successor.store(nullptr);
   slot.retired = slot.was_retired_before_sweep = false;

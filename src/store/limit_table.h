@@ -25,6 +25,7 @@ struct LimitSlot {
   uint64_t serial = 0;  // never the same for two limits, though their numbers may be
   Limit limit;
   bool deny_when_full = false;  // a newcomer is turned away when memory is full (on_failure: deny)
+  bool carried = false;         // by requests: one state may be asked for under several of these
   Instant since{};              // when it came into force
   uint128 base_ticks = 0;       // token bucket: of the store's epoch
   int64_t base_window = 0;      // fixed window: of the store's epoch
@@ -49,7 +50,7 @@ class LimitTable {
   ~LimitTable();
 
   // A new slot, or null when all are in use.
-  const LimitSlot* Add(const Limit& limit, bool deny_when_full, Instant now);
+  const LimitSlot* Add(const Limit& limit, bool deny_when_full, Instant now, bool carried = false);
   // States of `old` go on as states of `next` from `now` on. Nothing happens if the slot has been
   // freed since it had `serial`.
   void Replace(const LimitSlot* old, uint64_t serial, const LimitSlot* next, Instant now);

@@ -279,6 +279,7 @@ void MemoryStore::Ask(Entry& entry, Instant now) {
 // Decides for all: sets `refused` of each charge, and what is granted of the common cost.
 bool MemoryStore::Grant(Entries& entries, uint64_t* granted) {
   bool allowed = true;
+  size_t quotas = 0, quotas_used_up = 0;
   *granted = UINT64_MAX;
   for (Entry& entry : entries) {
     Entry& first = entries[entry.same];
@@ -289,11 +290,16 @@ bool MemoryStore::Grant(Entries& entries, uint64_t* granted) {
     const uint64_t need = flexible ? charge.least : first.cost;
     charge.refused = first.overdrawn || room < need;
     if (charge.shadow) continue;
+    if (charge.quota) {
+      quotas += 1;
+      quotas_used_up += charge.refused ? 1 : 0;
+      if (charge.refused) continue;
+    }
     allowed = allowed && !charge.refused;
     *granted = std::min({*granted, charge.cost, flexible ? room : charge.cost});
   }
   if (*granted == UINT64_MAX && !entries.empty()) *granted = entries[0].charge->cost;
-  return allowed;
+  return allowed && (quotas == 0 || quotas_used_up < quotas);
 }
 
 void MemoryStore::Take(Entry& entry, uint64_t n, Instant now) {
@@ -306,7 +312,7 @@ void MemoryStore::Take(Entry& entry, uint64_t n, Instant now) {
 void MemoryStore::TakeAll(Entries& entries, uint64_t granted, Instant now) {
   for (Entry& entry : entries) {
     Charge& charge = *entry.charge;
-    if (charge.refused) continue;  // in shadow
+    if (charge.refused) continue;  // in shadow, or one quota of several
     const bool flexible = charge.least < charge.cost;
     charge.taken = flexible ? std::min(granted, charge.cost) : charge.cost;
     Entry& first = entries[entry.same];
@@ -454,6 +460,19 @@ void GiveBack(const A& algorithm, CellState<A>& state, const Receipt& receipt, u
   }
 }
 
+// Gives back up to `n` of what was used last, whoever used it.
+template <typename A>
+void GiveBackNewest(const A& algorithm, CellState<A>& state, uint64_t n, Instant now) {
+  if constexpr (std::is_same_v<A, TokenBucket>) {
+    algorithm.GiveBack(state.state(), n, TokenBucket::kMostDebt, now);
+    if (state.box() != nullptr) state.box()->marks.Observe(algorithm.Debt(state.state(), now));
+  } else if constexpr (std::is_same_v<A, FixedWindow>) {
+    algorithm.Refund(state.state(), state.state().window, n, now);
+  } else if constexpr (std::is_same_v<A, SlidingLog> || std::is_same_v<A, SlidingWindow>) {
+    algorithm.RefundNewest(state.state(), n, now);
+  }
+}
+
 // The ticket is closed: a bucket may stop counting.
 template <typename A>
 void CloseTicket(CellState<A>& state, const Receipt& receipt) {
@@ -517,6 +536,23 @@ void MemoryStore::ForgoOne(const Receipt& receipt, Instant now) {
   With(*entry.slot, entry.cell, [&](const auto&, auto& state) {
     HeapMeter meter(table_, state);
     CloseTicket(state, receipt);
+  });
+  EraseIfUnused(entry, now);
+}
+
+void MemoryStore::Refund(Charge& charge, Instant now) {
+  KeyTable::Held held;
+  Opened entry{.charge = &charge};
+  Open(entry, false, now, held);
+  With(*entry.slot, entry.cell, [&](const auto& algorithm, auto& state) {
+    HeapMeter meter(table_, state);
+    if (entry.cell.bytes() != nullptr) {
+      GiveBackNewest(algorithm, state, charge.cost, now);
+      state.Save();
+    }
+    charge.refused = false;
+    charge.remaining = algorithm.Room(state.state(), now).value_or(0);
+    ShowState(algorithm, state, charge, now);
   });
   EraseIfUnused(entry, now);
 }
@@ -588,7 +624,9 @@ void MemoryStore::BringTo(const LimitSlot& slot, Cell cell, Instant now) {
   while (cell.limit() != slot.number) {
     const LimitSlot& old = limits_[cell.limit()];
     const LimitSlot* successor = old.successor.load(std::memory_order_acquire);
-    if (successor != nullptr && (successor == &slot || old.until <= slot.since)) {
+    if (slot.carried) {
+      Convert(old, slot, cell, now);
+    } else if (successor != nullptr && (successor == &slot || old.until <= slot.since)) {
       Convert(old, *successor, cell, old.until);
     } else {
       Convert(old, slot, cell, old.since > slot.since ? now : slot.since);

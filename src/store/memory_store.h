@@ -34,6 +34,8 @@ class MemoryStore : public Store, private KeyTable::Tenant {
   uint64_t Settle(std::span<const Receipt> receipts, uint64_t cost, Instant now);
   // Nobody will settle these: what was taken stays taken.
   void Forgo(std::span<const Receipt> receipts, Instant now);
+  // Gives back up to `charge.cost` of what was used last, and shows what is left.
+  void Refund(Charge& charge, Instant now);
   // Returns held copies, and tells how many of that key's are held still.
   uint64_t Return(const Key& key, uint64_t copies, Instant now);
 

@@ -50,6 +50,7 @@ struct Charge {
   uint64_t least = 1;          // or as little as this
   Receipt* receipt = nullptr;  // where to leave one, if somebody will settle
   bool shadow = false;         // is charged what it would admit, and never refuses
+  bool quota = false;          // likewise, unless all of the quotas would refuse
 
   // The answer. Not set before there is one: this is on the way of every request.
   bool refused;  // had not room for `least` (a shadow limit: would have refused)

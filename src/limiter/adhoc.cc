@@ -1,0 +1,69 @@
+// Requests that bring their own token bucket.
+#include "limiter/limiter_impl.h"
+
+namespace weir {
+
+void Limiter::Impl::DecideAdhoc(const AdhocRequest& request, Instant told, Decision& decision) {
+  decision.Clear();
+  const auto refuse = [&](Code code, std::string_view message) {
+    decision.error = code;
+    decision.message = message;
+  };
+  if (!adhoc_) return refuse(Code::kBadRequest, "limits carried by requests are switched off");
+  if (request.key.size() > kLongestSubject) {
+    return refuse(Code::kBadRequest, "the key is longer than 1024 bytes");
+  }
+  if (request.burst == 0) return refuse(Code::kBadRequest, "the burst must be positive");
+  const CarriedLimits::Numbers numbers{request.limit, request.per.count(), request.burst};
+  const Instant now = time_.Of(told);
+  const LimitSlot* slot = CarriedSlot(numbers, now, decision.error, decision.message);
+  if (slot == nullptr) return;
+
+  Charge charge(adhoc_salt_ ^ hash_(request.key), slot, request.cost, request.cost);
+  const std::span<Charge> charges(&charge, 1);
+  const Admitted admitted =
+      request.cost == 0 ? store_.PeekNow(charges, now) : store_.AdmitNow(charges, now);
+  if (admitted.error != Code::kOk) return refuse(admitted.error, MessageOf(admitted.error));
+  decision.allowed = admitted.allowed;
+  decision.granted = admitted.granted;
+  decision.retry_after = admitted.retry_after;
+  decision.remaining = charge.remaining;
+  decision.reset_after = charge.reset_after;
+  decision.limit = "adhoc";
+  LimitStatus& status = decision.AddLimit();
+  status.name = decision.limit;
+  status.limit = request.burst;
+  status.per = request.per;
+  status.remaining = charge.remaining;
+  status.reset_after = charge.reset_after;
+  status.refused = charge.refused;
+}
+
+const LimitSlot* Limiter::Impl::CarriedSlot(const CarriedLimits::Numbers& numbers, Instant now,
+                                            Code& error, std::string_view& message) {
+  const bool bucket = numbers.burst != 0;
+  if (numbers.per <= 0 || (bucket && numbers.limit == 0)) {
+    error = Code::kBadRequest;
+    message = "the limit and its period must be positive";
+    return nullptr;
+  }
+  // Within the bounds that Check() states, without making a limit of them first.
+  constexpr uint64_t kMost = uint64_t{1} << 53;
+  constexpr int64_t kLongest = int64_t{3653} * 24 * 3600 * 1'000'000'000;
+  constexpr uint128 kLongestRefill = uint128{100} * 365 * 24 * 3600 * 1'000'000'000;
+  const bool within = numbers.limit <= kMost && numbers.burst <= kMost && numbers.per <= kLongest;
+  if (!within || (bucket && uint128{numbers.burst} * static_cast<uint64_t>(numbers.per) >
+                                kLongestRefill * numbers.limit)) {
+    error = Code::kBadRequest;
+    message = "the limit is out of bounds: at most 2^53, in at most 10 years, refilled within 100";
+    return nullptr;
+  }
+  const LimitSlot* slot = carried_.SlotFor(numbers, now);
+  if (slot == nullptr) {
+    error = Code::kOverloaded;
+    message = "requests have brought too many different limits lately";
+  }
+  return slot;
+}
+
+}  // namespace weir

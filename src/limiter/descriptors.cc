@@ -1,0 +1,192 @@
+// The descriptors of one request: matched one by one, decided together.
+#include "limiter/limiter_impl.h"
+
+namespace weir {
+
+Duration LengthOf(RateUnit unit) {
+  using std::chrono::hours;
+  switch (unit) {
+    case RateUnit::kUnknown: return Duration::zero();
+    case RateUnit::kSecond: return std::chrono::seconds(1);
+    case RateUnit::kMinute: return std::chrono::minutes(1);
+    case RateUnit::kHour: return hours(1);
+    case RateUnit::kDay: return hours(24);
+    case RateUnit::kMonth: return hours(24 * 30);
+    case RateUnit::kYear: return hours(24 * 365);
+    case RateUnit::kWeek: return hours(24 * 7);
+  }
+  return Duration::zero();
+}
+
+namespace {
+
+RateUnit UnitOf(Duration per) {
+  for (int i = 1; i <= static_cast<int>(RateUnit::kWeek); ++i) {
+    if (LengthOf(static_cast<RateUnit>(i)) == per) return static_cast<RateUnit>(i);
+  }
+  return RateUnit::kUnknown;
+}
+
+// A descriptor on its way.
+struct Asked {
+  DescriptorMatch match;
+  size_t charge = SIZE_MAX;  // among the charges; SIZE_MAX: nothing to charge
+  bool refund = false;
+};
+
+using AskedAll = absl::InlinedVector<Asked, 4>;
+using Charges = absl::InlinedVector<Charge, 4>;
+
+// A rule that matches may cancel another rule's limit by its name.
+void CancelReplaced(AskedAll& asked) {
+  for (const Asked& one : asked) {
+    if (one.match.rule == nullptr) continue;
+    for (const std::string& name : one.match.rule->replaces) {
+      for (Asked& other : asked) {
+        if (&other != &one && other.match.rule != nullptr && other.match.rule->limit_name == name) {
+          other.match.limit = nullptr;
+        }
+      }
+    }
+  }
+}
+
+void ShowCharge(const Charge& charge, DescriptorStatus& status) {
+  status.over = charge.refused;
+  status.shadow = charge.shadow && !charge.quota;
+  status.quota = charge.quota;
+  status.remaining = charge.remaining;
+  status.reset_after = charge.reset_after;
+  status.retry_after = charge.refused ? charge.wait : Duration::zero();
+}
+
+}  // namespace
+
+// Which values have their own counter, in the order of the entries.
+Key Limiter::Impl::DescriptorKey(const LimitInForce& limit, uint64_t keyed,
+                                 std::span<const DescriptorEntry> entries) const {
+  if (keyed == 0) return limit.salt;
+  absl::InlinedVector<std::string_view, 8> parts;
+  for (size_t i = 0; i < entries.size() && i < 64; ++i) {
+    if (keyed >> i & 1) parts.push_back(entries[i].value);
+  }
+  return limit.salt ^ hash_.OfAll(parts);
+}
+
+// The counter of a carried limit belongs to the domain, the unit and the whole descriptor.
+Key Limiter::Impl::CarriedKey(std::string_view domain, const Descriptor& descriptor) const {
+  absl::InlinedVector<std::string_view, 16> parts;
+  const char unit = static_cast<char>(descriptor.limit->unit);
+  parts.push_back(domain);
+  parts.emplace_back(&unit, 1);
+  for (const DescriptorEntry& entry : descriptor.entries) {
+    parts.push_back(entry.key);
+    parts.push_back(entry.value);
+  }
+  return carried_salt_ ^ hash_.OfAll(parts);
+}
+
+// Finds the limit of a descriptor, tells what is known of it before anything is counted, and makes
+// its charge. False, and the error, if the request is at fault.
+bool Limiter::Impl::AskDescriptor(const RulesInForce& rules, std::string_view domain,
+                                  const Descriptor& descriptor, uint64_t hits,
+                                  const DescriptorMatch& match, Instant now,
+                                  DescriptorStatus& status, std::optional<Charge>& charge,
+                                  DescriptorDecision& decision) {
+  const Enforcement enforcement = match.ns->enforcement;
+  if (enforcement == Enforcement::kOff) return true;
+  if (match.rule != nullptr) {
+    status.name = match.rule->limit_name;
+    if (match.rule->metadata) status.metadata = &*match.rule->metadata;
+  }
+  if (descriptor.limit) {
+    if (!adhoc_) {
+      decision.error = Code::kBadRequest;
+      decision.message = "limits carried by requests are switched off";
+      return false;
+    }
+    const Duration per = LengthOf(descriptor.limit->unit);
+    const CarriedLimits::Numbers numbers{descriptor.limit->requests_per_unit, per.count(), 0};
+    const LimitSlot* slot = CarriedSlot(numbers, now, decision.error, decision.message);
+    if (slot == nullptr) return false;
+    status.limited = true;
+    status.limit = numbers.limit;
+    status.unit = descriptor.limit->unit;
+    status.per = per;
+    charge.emplace(CarriedKey(domain, descriptor), slot, hits, hits,
+                   enforcement == Enforcement::kShadow);
+    return true;
+  }
+  if (match.limit == nullptr) return true;
+  const LimitInForce& in_force = rules[*match.limit];
+  status.limited = true;
+  status.limit = in_force.numbers.most;
+  status.per = in_force.numbers.per;
+  status.unit = UnitOf(status.per);
+  status.shadow = match.limit->shadow;
+  if (in_force.slot == nullptr) {
+    status.unlimited = true;
+    status.remaining = kUnlimited;
+    return true;
+  }
+  charge.emplace(DescriptorKey(in_force, match.keyed, descriptor.entries), in_force.slot, hits,
+                 hits, match.limit->shadow || enforcement == Enforcement::kShadow);
+  charge->quota = match.rule->quota_mode && !charge->shadow;
+  return true;
+}
+
+void Limiter::Impl::DecideDescriptors(const DescriptorRequest& request, Instant told,
+                                      DescriptorDecision& decision) {
+  decision.error = Code::kOk;
+  decision.message = {};
+  decision.over = false;
+  decision.statuses.clear();
+  if (request.domain.empty() || request.descriptors.empty()) {
+    decision.error = Code::kBadRequest;
+    decision.message = request.domain.empty() ? "the domain is empty" : "there is no descriptor";
+    return;
+  }
+  decision.statuses.resize(request.descriptors.size());
+  const Instant now = time_.Of(told);
+  const RulesInForce& rules = InForce();
+
+  AskedAll asked(request.descriptors.size());
+  for (size_t i = 0; i < asked.size(); ++i) {
+    asked[i].match = rules.rules().MatchDescriptor(request.domain, request.descriptors[i].entries);
+    if (asked[i].match.ns == nullptr) return;  // a domain without rules limits nothing
+  }
+  CancelReplaced(asked);
+
+  Charges charges;
+  for (size_t i = 0; i < asked.size(); ++i) {
+    const Descriptor& descriptor = request.descriptors[i];
+    const uint64_t hits = descriptor.hits_addend.value_or(request.hits_addend);
+    std::optional<Charge> charge;
+    if (!AskDescriptor(rules, request.domain, descriptor, hits, asked[i].match, now,
+                       decision.statuses[i], charge, decision)) {
+      return;
+    }
+    if (!charge) continue;
+    store_.Prefetch(charge->key);
+    if (descriptor.is_negative_hits) {
+      store_.Refund(*charge, now);
+      ShowCharge(*charge, decision.statuses[i]);
+      continue;
+    }
+    asked[i].charge = charges.size();
+    charges.push_back(*charge);
+  }
+  if (charges.empty()) return;
+  const Admitted admitted = store_.AdmitNow(std::span(charges), now);
+  if (admitted.error != Code::kOk) {
+    decision.error = admitted.error;
+    decision.message = MessageOf(admitted.error);
+    return;
+  }
+  decision.over = !admitted.allowed;
+  for (size_t i = 0; i < asked.size(); ++i) {
+    if (asked[i].charge != SIZE_MAX) ShowCharge(charges[asked[i].charge], decision.statuses[i]);
+  }
+}
+
+}  // namespace weir

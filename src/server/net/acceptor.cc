@@ -1,0 +1,139 @@
+#include "server/net/acceptor.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace weir {
+namespace {
+
+constexpr int kBacklog = 1024;
+constexpr int kAcceptAtOnce = 64;
+// A peer that is cut off is found out within 5 + 3 * 3 seconds.
+constexpr int kKeepIdleSeconds = 5, kKeepEverySeconds = 3, kKeepProbes = 3;
+
+void Set(int fd, int level, int name, int value) {
+  setsockopt(fd, level, name, &value, sizeof value);
+}
+
+}  // namespace
+
+Result<FileDescriptor> Listen(const Address& address) {
+  FileDescriptor fd(
+      socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  const auto failed = [&](const char* what) {
+    return Error{
+        Code::kUnavailable,
+        std::string("cannot ") + what + " " + address.ToString() + ": " + std::strerror(errno), ""};
+  };
+  if (!fd) return failed("open a socket for");
+  Set(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
+  Set(fd.get(), SOL_SOCKET, SO_REUSEPORT, 1);
+  const auto* raw = reinterpret_cast<const sockaddr*>(&address.storage);
+  if (bind(fd.get(), raw, address.length) != 0) return failed("listen on");
+  if (listen(fd.get(), kBacklog) != 0) return failed("listen on");
+  return fd;
+}
+
+Acceptor::Acceptor(Loop& loop, FileDescriptor socket, Front& front, const Tls* tls, size_t most,
+                   PortCounters& counters)
+    : loop_(loop),
+      socket_(std::move(socket)),
+      front_(front),
+      tls_(tls),
+      most_(most),
+      counters_(counters) {
+  loop_.Watch(socket_.get(), EPOLLIN, this);
+}
+
+Acceptor::~Acceptor() { CloseAll(); }
+
+void Acceptor::OnReady(uint32_t) {
+  for (int i = 0; i < kAcceptAtOnce && socket_; ++i) {
+    FileDescriptor fd(accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (fd) {
+      Add(std::move(fd));
+      continue;
+    }
+    if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+      if (CloseIdlest()) continue;
+      paused_ = true;
+      loop_.Change(socket_.get(), 0, this);
+    }
+    if (errno != ECONNABORTED && errno != EINTR) return;
+  }
+}
+
+void Acceptor::Add(FileDescriptor fd) {
+  counters_.accepted.Add(1);
+  if (connections_.size() >= most_ && !CloseIdlest()) {
+    counters_.turned_away.Add(1);
+    counters_.closed.Add(1);
+    return;
+  }
+  Set(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1);
+  Set(fd.get(), SOL_SOCKET, SO_KEEPALIVE, 1);
+  Set(fd.get(), IPPROTO_TCP, TCP_KEEPIDLE, kKeepIdleSeconds);
+  Set(fd.get(), IPPROTO_TCP, TCP_KEEPINTVL, kKeepEverySeconds);
+  Set(fd.get(), IPPROTO_TCP, TCP_KEEPCNT, kKeepProbes);
+  const Address peer = Address::OfPeer(fd.get());
+  SSL* ssl = nullptr;
+  if (tls_ != nullptr && (ssl = tls_->Accept(fd.get())) == nullptr) {
+    counters_.closed.Add(1);
+    return;
+  }
+  Connection::Owner& owner = *this;
+  connections_.push_back(std::make_unique<Connection>(loop_, Stream(std::move(fd), ssl), peer,
+                                                      front_, owner, counters_));
+  connections_.back()->place = std::prev(connections_.end());
+}
+
+bool Acceptor::CloseIdlest() {
+  Connection* idlest = nullptr;
+  for (const auto& connection : connections_) {
+    if (!connection->idle()) continue;
+    if (idlest == nullptr || connection->last_active() < idlest->last_active()) {
+      idlest = connection.get();
+    }
+  }
+  if (idlest == nullptr) return false;
+  counters_.made_room.Add(1);
+  idlest->Close();
+  return true;
+}
+
+void Acceptor::Remove(Connection& connection) {
+  std::unique_ptr<Connection> owned = std::move(*connection.place);
+  connections_.erase(connection.place);
+  loop_.DeleteLater(std::move(owned));
+}
+
+void Acceptor::Tick(Instant now, Duration deadline) {
+  if (paused_ && socket_) {
+    paused_ = false;
+    loop_.Change(socket_.get(), EPOLLIN, this);
+  }
+  for (auto it = connections_.begin(); it != connections_.end();) {
+    Connection& connection = **it++;  // may be removed
+    connection.Tick(now, deadline);
+  }
+}
+
+void Acceptor::Drain() {
+  if (socket_) loop_.Unwatch(socket_.get());
+  socket_.Close();
+  for (auto it = connections_.begin(); it != connections_.end();) {
+    Connection& connection = **it++;
+    connection.Drain();
+  }
+}
+
+void Acceptor::CloseAll() {
+  while (!connections_.empty()) connections_.front()->Close();
+}
+
+}  // namespace weir

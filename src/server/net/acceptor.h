@@ -1,0 +1,47 @@
+// Accepts connections for one front on one loop, and keeps them.
+//
+// There is room for `most` of them. When it is used up the connection that has been idle the longest
+// goes; if none is idle, the newcomer does.
+#pragma once
+
+#include <list>
+#include <memory>
+
+#include "server/net/connection.h"
+#include "server/net/tls.h"
+
+namespace weir {
+
+// A socket that listens on the address, which other sockets may share (SO_REUSEPORT).
+Result<FileDescriptor> Listen(const Address& address);
+
+class Acceptor final : public Loop::Watcher, private Connection::Owner {
+ public:
+  // `tls` may be null.
+  Acceptor(Loop& loop, FileDescriptor socket, Front& front, const Tls* tls, size_t most,
+           PortCounters& counters);
+  ~Acceptor() override;
+
+  void OnReady(uint32_t events) override;
+  void Tick(Instant now, Duration deadline);
+  // Accepts no more, and ends what is idle.
+  void Drain();
+  void CloseAll();
+  size_t open() const { return connections_.size(); }
+
+ private:
+  void Remove(Connection& connection) override;
+  void Add(FileDescriptor fd);
+  bool CloseIdlest();
+
+  Loop& loop_;
+  FileDescriptor socket_;
+  Front& front_;
+  const Tls* const tls_;
+  const size_t most_;
+  PortCounters& counters_;
+  bool paused_ = false;  // out of file descriptors: until the next tick
+  std::list<std::unique_ptr<Connection>> connections_;
+};
+
+}  // namespace weir

@@ -1,0 +1,51 @@
+// The bytes of a connection, with or without TLS. Never blocks.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include <openssl/ssl.h>
+
+#include "server/net/file_descriptor.h"
+
+namespace weir {
+
+class Stream {
+ public:
+  enum class State {
+    kDone,    // `bytes` were moved
+    kWait,    // nothing can be moved now
+    kClosed,  // the peer has said that nothing more comes
+    kBroken,
+  };
+  struct Moved {
+    State state;
+    size_t bytes = 0;
+  };
+
+  Stream(FileDescriptor fd, SSL* ssl) : fd_(std::move(fd)), ssl_(ssl) {}
+
+  int fd() const { return fd_.get(); }
+  Moved Read(std::span<char> into);
+  Moved Write(std::string_view from);
+  // TLS has decrypted more than was read: the socket will not tell.
+  bool pending() const { return ssl_ != nullptr && SSL_pending(ssl_.get()) > 0; }
+  // TLS waits for the other direction: reading needs the socket to be writable.
+  bool wants_write() const { return wants_write_; }
+  // Says goodbye, if TLS has a word for it.
+  void Shutdown();
+
+ private:
+  Moved Of(int result);
+
+  struct Free {
+    void operator()(SSL* ssl) const { SSL_free(ssl); }
+  };
+  FileDescriptor fd_;
+  std::unique_ptr<SSL, Free> ssl_;
+  bool wants_write_ = false;
+};
+
+}  // namespace weir

@@ -1,0 +1,42 @@
+// What `weir serve` can be told. Every flag is also an environment variable: --tls-cert is
+// WEIR_TLS_CERT.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "server/net/tls.h"
+#include "weir/instant.h"
+
+namespace weir {
+
+struct Settings {
+  // Where the rules are; at most one of the first two.
+  std::string config;            // a file or directory that is the truth: a change reloads
+  std::string seed;              // read once, at the start
+  std::string ratelimit_config;  // a directory in the format of envoyproxy/ratelimit
+
+  std::string http = "127.0.0.1:8080";  // "off": not served
+  std::string grpc = "127.0.0.1:8081";
+  std::string resp = "127.0.0.1:6380";
+
+  int threads = 0;  // 0: one for each core
+  uint64_t memory_bytes = uint64_t{1} << 30;
+  bool adhoc = true;
+  std::string data;  // a directory for what is kept; empty: nothing is
+  std::string node = "local";
+
+  TlsFiles tls;
+  std::string token_file;
+  std::vector<std::string> trusted_hops;  // CIDRs
+
+  uint64_t max_connections = 10'000;
+  Duration deadline = std::chrono::milliseconds(20);  // for a store that has to be waited for
+  Duration drain_timeout = std::chrono::seconds(10);
+
+  bool log_json = false;
+  std::string log_level = "info";
+};
+
+}  // namespace weir

@@ -1,0 +1,56 @@
+// A thread with its loop and the connections of every front that the kernel gives it.
+#pragma once
+
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "server/net/acceptor.h"
+
+namespace weir {
+
+// One front on one address, for all workers.
+struct Port {
+  Front* front = nullptr;
+  Address address;
+  const Tls* tls = nullptr;
+};
+
+struct WorkerLimits {
+  size_t connections = 10'000;  // for each front
+  Duration request_deadline = std::chrono::seconds(10);
+};
+
+class Worker {
+ public:
+  explicit Worker(Clock& clock, WorkerLimits limits);
+  ~Worker();
+
+  // Before Start.
+  void Serve(const Port& port, FileDescriptor socket);
+  void Start(int number);
+
+  // From any thread.
+  void Drain();  // accept no more, end what is idle
+  void Stop();   // close everything and end the thread
+  size_t open() const { return open_.load(std::memory_order_relaxed); }
+
+  struct Served {
+    std::string_view front;
+    const PortCounters* counters;
+  };
+  const std::vector<Served>& served() const { return served_; }
+
+ private:
+  void Tick(Instant now);
+
+  const WorkerLimits limits_;
+  Loop loop_;
+  std::vector<std::unique_ptr<PortCounters>> counters_;
+  std::vector<std::unique_ptr<Acceptor>> acceptors_;
+  std::vector<Served> served_;
+  std::atomic<size_t> open_{0};
+  std::thread thread_;
+};
+
+}  // namespace weir
