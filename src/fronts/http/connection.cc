@@ -37,35 +37,16 @@ void Responder::Send(const Response& response) {
 
 size_t Connection::Receive(std::string_view in, Instant now) {
   now_ = now;
-  if (waiting_ || !kept_.empty()) {
-    const size_t taken = std::min(in.size(), kMostUnread - std::min(kept_.size(), kMostUnread));
-    kept_.append(in.substr(0, taken));
-    if (!waiting_) RunKept();
-    return done_ ? in.size() : taken;
-  }
-  const size_t used = Run(in);
-  if (done_) return in.size();
-  if (!waiting_) return used;
-  kept_.assign(in.substr(used));
-  return in.size();
-}
-
-void Connection::RunKept() {
-  // What is kept does not change under Run: only Receive adds to it.
-  const size_t used = Run(kept_);
-  kept_.erase(0, used);
-  if (kept_.empty()) kept_.shrink_to_fit();
-}
-
-size_t Connection::Run(std::string_view in) {
   running_ = true;
   size_t used = 0;
-  while (!done_ && !waiting_) {
+  while (!done_ && !waiting_ && link_.out().size() <= kMostUnsent) {
     const size_t taken = TakeRequest(in.substr(used));
     if (taken == 0) break;
     used += taken;
   }
   running_ = false;
+  if (done_) used = in.size();
+  partial_ = used < in.size();
   return used;
 }
 
@@ -73,15 +54,15 @@ size_t Connection::TakeRequest(std::string_view in) {
   if (in.empty()) return 0;
   if (in.substr(0, 2) == "\r\n") return 2;  // some clients end a body with an empty line
   if (in == "\r" || in.size() < wanted_) return 0;
-  partial_ = true;
   RequestHead& head = ThreadScratch().head;
   std::string_view body;
   const size_t size = Measure(in, head, body);
   if (size == 0) return 0;
   head_end_.Reset();
   wanted_ = 0;
-  partial_ = said_continue_ = false;
+  said_continue_ = false;
   Handle(head, body);
+  chunks_.Reset();
   return size;
 }
 
@@ -107,7 +88,6 @@ size_t Connection::Measure(std::string_view in, RequestHead& head, std::string_v
 }
 
 size_t Connection::MeasureChunks(std::string_view in, size_t head_size, std::string_view& body) {
-  if (wanted_ == 0) chunks_.Reset();
   wanted_ = head_size;
   Fault fault;
   const std::optional<size_t> size =
@@ -129,7 +109,6 @@ size_t Connection::Incomplete(const RequestHead& head) {
 size_t Connection::Refuse(const Fault& fault) {
   keep_alive_ = false;
   without_body_ = is_1_0_ = false;
-  partial_ = false;
   std::string body;
   AppendError(body, "bad_request", fault.message, "");
   Answer({.status = fault.status, .content_type = kJson, .body = body});
@@ -194,8 +173,12 @@ void Connection::Answer(const Response& response) {
   waiting_ = false;
   if (!keep_alive_) done_ = true;
   if (running_) return;
-  RunKept();
-  link_.Flush();
+  // Not at once: whoever answers late may be in the midst of another request on this thread, and
+  // writing takes up the next request of this one.
+  link_.Post([self = std::weak_ptr(self_)] {
+    const std::shared_ptr<Connection*> connection = self.lock();
+    if (connection != nullptr) (*connection)->link_.Flush();
+  });
 }
 
 }  // namespace weir::http

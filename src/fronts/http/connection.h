@@ -3,8 +3,7 @@
 //
 //   bytes -> head -> body -> route -> handler ... Responder -> status, headers, body
 //
-// While an answer is outstanding, what the peer sends is kept here, within kMostUnread, since nobody
-// would offer it again when the answer comes.
+// While an answer is outstanding nothing is taken: the bytes come again when it has been written.
 #pragma once
 
 #include <memory>
@@ -26,15 +25,13 @@ class Connection : public Protocol {
 
   size_t Receive(std::string_view in, Instant now) override;
   void Drain() override { draining_ = true; }
-  bool idle() const override { return !waiting_ && !partial_ && kept_.empty(); }
+  bool idle() const override { return !waiting_ && !partial_; }
   bool done() const override { return done_ || (draining_ && idle()); }
 
   // The answer to the request that waits for one.
   void Answer(const Response& response);
 
  private:
-  size_t Run(std::string_view in);
-  void RunKept();
   size_t TakeRequest(std::string_view in);
   // The bytes of head and body together; 0: not all there, or not understood.
   size_t Measure(std::string_view in, RequestHead& head, std::string_view& body);
@@ -52,7 +49,6 @@ class Connection : public Protocol {
   HeadEnd head_end_;
   Chunks chunks_;
   size_t wanted_ = 0;  // bytes, at least
-  bool partial_ = false;
   bool said_continue_ = false;
 
   // Of the request that is being answered.
@@ -62,10 +58,10 @@ class Connection : public Protocol {
   bool keep_alive_ = true;
 
   Instant now_{};        // of the last bytes
-  bool running_ = false;  // in Run: answers need not take up the next request
+  bool running_ = false;  // in Receive: what is answered will be written
+  bool partial_ = false;  // a request has come, or begun, and is not answered
   bool draining_ = false;
   bool done_ = false;
-  std::string kept_;
 };
 
 }  // namespace weir::http

@@ -67,13 +67,9 @@ Connection::Connection(Link& link, Limiter& limiter, const RespOptions& options,
 size_t Connection::Receive(std::string_view in, Instant now) {
   Scratch& scratch = ThreadScratch();
   size_t used = 0;
-  partial_ = false;
-  while (!done_ && used < in.size()) {
+  while (!done_ && used < in.size() && link_.out().size() <= kMostUnsent) {
     const Parsed parsed = parser_.Next(in.substr(used), scratch.words);
-    if (parsed.outcome == Outcome::kIncomplete) {
-      partial_ = true;
-      break;
-    }
+    if (parsed.outcome == Outcome::kIncomplete) break;
     if (parsed.outcome == Outcome::kBroken) {
       DecideBatch(now, scratch);
       Answer().Error("ERR Protocol error:", parsed.error);
@@ -84,7 +80,9 @@ size_t Connection::Receive(std::string_view in, Instant now) {
     if (!scratch.words.empty()) Carry(scratch.words, parsed.copied, now, scratch);
   }
   DecideBatch(now, scratch);
-  return done_ ? in.size() : used;
+  if (done_) used = in.size();
+  partial_ = used < in.size();
+  return used;
 }
 
 void Connection::Carry(const Words& words, bool copied, Instant now, Scratch& scratch) {

@@ -71,7 +71,7 @@ class Connection : public Protocol {
   CommandParser parser_;
   Form form_ = Form::kResp2;
   bool open_;             // no password is needed, or it was given
-  bool partial_ = false;  // a command has begun and is not complete
+  bool partial_ = false;  // a command has come, or begun, and is not answered
   bool draining_ = false;
   bool done_ = false;
   std::string name_;  // as the client calls itself
