@@ -173,6 +173,8 @@ void Limiter::Impl::Count(const RulesInForce& rules, const Request& request,
   for (const LimitStatus& status : decision.limits()) {
     if (!status.refused) [[likely]]
       continue;
+    // One refusal, one limit: the one that decided.
+    if (!status.shadow && status.name != decision.limit) continue;
     for (const auto& limit : rules.LimitTalliesOf(resource)) {
       if (limit->name != status.name) continue;
       auto& count = status.shadow ? limit->would_refuse : limit->refused;

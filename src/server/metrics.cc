@@ -60,7 +60,6 @@ void AddDecisions(const LimiterCounts& counts, Families& all) {
                    {"outcome", outcome}});
     };
     add("", "admitted", resource.total.admitted);
-    add("", "refused", resource.total.refused);
     for (const LimitCounts& limit : resource.limits) {
       add(limit.limit, "refused", limit.refused);
       if (limit.would_refuse > 0) add(limit.limit, "would_refuse", limit.would_refuse);

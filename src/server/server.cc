@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "fronts/envoy/should_rate_limit.h"
+#include "fronts/envoy/rate_limit_json.h"
 #include "fronts/grpc/grpc_front.h"
 #include "fronts/http/http_front.h"
 #include "fronts/resp/resp_front.h"
@@ -30,6 +30,15 @@ size_t Threads(int wanted) {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
+// One line of the log for each.
+void LogMistakes(spdlog::logger& log, std::string_view what, std::string_view mistakes) {
+  while (!mistakes.empty()) {
+    const size_t end = std::min(mistakes.find('\n'), mistakes.size());
+    if (end > 0) log.error("{}: {}", what, mistakes.substr(0, end));
+    mistakes.remove_prefix(std::min(end + 1, mistakes.size()));
+  }
+}
+
 }  // namespace
 
 Server::Server(const Settings& settings, Clock& clock, std::shared_ptr<spdlog::logger> log)
@@ -51,6 +60,11 @@ bool Server::Start() {
 }
 
 bool Server::LoadSettings() {
+  for (const std::string& hop : settings_.trusted_hops) {
+    if (http::ParseNetwork(hop)) continue;
+    log_->error("--trusted-hops: \"{}\" is not a network such as 10.0.0.0/8", hop);
+    return false;
+  }
   if (settings_.token_file.empty()) return true;
   Result<Tokens> tokens = Tokens::Load(settings_.token_file);
   if (!tokens) {
@@ -65,7 +79,7 @@ bool Server::MakeLimiter(Instant now) {
   std::string errors;
   std::shared_ptr<const Rulebook> rules = source_.Load(&errors);
   if (rules == nullptr) {
-    log_->error("the rules cannot be read:\n{}", errors);
+    LogMistakes(*log_, "the rules cannot be read", errors);
     return false;
   }
   limiter_ = std::make_unique<Limiter>(std::move(rules),
@@ -80,7 +94,7 @@ void Server::MakeFronts() {
   if (settings_.http != kOff) {
     HttpOptions options;
     for (const std::string& hop : settings_.trusted_hops) {
-      if (const auto network = http::Network::Parse(hop)) options.trusted_hops.push_back(*network);
+      options.trusted_hops.push_back(*http::ParseNetwork(hop));
     }
     options.json_rate_limit = [this](std::string_view body, Instant now) {
       auto [status, text] = AnswerJson(*limiter_, body, now);
@@ -179,7 +193,7 @@ void Server::ReloadRules(Instant now) {
   reloads_.last_failed.store(rules == nullptr);
   if (rules == nullptr) {
     reloads_.failed.fetch_add(1);
-    log_->error("the old rules stay, the new ones cannot be read:\n{}", errors);
+    LogMistakes(*log_, "the old rules stay", errors);
     return;
   }
   limiter_->Install(std::move(rules), now);
