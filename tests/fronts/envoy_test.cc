@@ -245,7 +245,8 @@ TEST(Envoy, BadRequestsAreErrorsAndNotUnknown) {
 TEST(Envoy, MetadataOfRulesIsMergedInOrder) {
   Edge edge(Limited("key: a, metadata: {team: one, deep: {n: 5, list: [1, ~, true]}}") +
             Limited("key: b, metadata: {team: two}"));
-  const auto& fields = edge({{{"a", "x"}}, {{"b", "x"}}, {{"c", "x"}}}).dynamic_metadata().fields();
+  const RateLimitResponse response = edge({{{"a", "x"}}, {{"b", "x"}}, {{"c", "x"}}});
+  const auto& fields = response.dynamic_metadata().fields();
   ASSERT_EQ(fields.size(), 2u);
   EXPECT_EQ(fields.at("team").string_value(), "two");
   const auto& deep = fields.at("deep").struct_value().fields();

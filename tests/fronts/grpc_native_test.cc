@@ -158,7 +158,8 @@ TEST_F(GrpcNative, ASessionCarriesEverything) {
   const auto messages = client[stream].messages();
   ASSERT_EQ(messages.size(), 5u);
   ASSERT_TRUE(answer.ParseFromString(messages[1]));
-  EXPECT_EQ(answer.decision().remaining(), 5u);
+  EXPECT_EQ(answer.decision().granted(), 2u);
+  EXPECT_EQ(answer.decision().remaining(), 7u);
   ASSERT_TRUE(answer.ParseFromString(messages[2]));
   EXPECT_EQ(answer.error().status(), 5);
   EXPECT_EQ(answer.error().code(), "unknown_ticket");
