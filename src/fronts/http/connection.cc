@@ -1,0 +1,184 @@
+#include "fronts/http/connection.h"
+
+#include <algorithm>
+
+#include "fronts/http/json_out.h"
+#include "fronts/http/status_text.h"
+#include "fronts/numbers.h"
+
+namespace weir::http {
+namespace {
+
+// What a request needs while it is handled and no connection has to keep: one for each thread.
+struct Scratch {
+  RequestHead head;
+  Query query;
+};
+
+Scratch& ThreadScratch() {
+  thread_local Scratch scratch;
+  return scratch;
+}
+
+}  // namespace
+
+Responder::~Responder() {
+  if (connection_.expired()) return;
+  std::string body;
+  AppendError(body, "unavailable", "the request was not answered", "");
+  Send({.status = 503, .content_type = kJson, .body = body});
+}
+
+void Responder::Send(const Response& response) {
+  const std::shared_ptr<Connection*> connection = connection_.lock();
+  connection_.reset();
+  if (connection != nullptr) (*connection)->Answer(response);
+}
+
+size_t Connection::Receive(std::string_view in, Instant now) {
+  now_ = now;
+  running_ = true;
+  size_t used = 0;
+  while (!done_ && !waiting_ && link_.out().size() <= kMostUnsent) {
+    const size_t taken = TakeRequest(in.substr(used));
+    if (taken == 0) break;
+    used += taken;
+  }
+  running_ = false;
+  if (done_) used = in.size();
+  partial_ = used < in.size();
+  return used;
+}
+
+size_t Connection::TakeRequest(std::string_view in) {
+  if (in.empty()) return 0;
+  if (in.substr(0, 2) == "\r\n") return 2;  // some clients end a body with an empty line
+  if (in == "\r" || in.size() < wanted_) return 0;
+  RequestHead& head = ThreadScratch().head;
+  std::string_view body;
+  const size_t size = Measure(in, head, body);
+  if (size == 0) return 0;
+  head_end_.Reset();
+  wanted_ = 0;
+  said_continue_ = false;
+  Handle(head, body);
+  chunks_.Reset();
+  return size;
+}
+
+size_t Connection::Measure(std::string_view in, RequestHead& head, std::string_view& body) {
+  Fault fault;
+  const std::optional<size_t> head_size = head_end_.Find(in, fault);
+  if (fault) return Refuse(fault);
+  if (!head_size) return 0;
+  fault = ParseHead(in.substr(0, *head_size), head);
+  if (fault) return Refuse(fault);
+  if (head.chunked) {
+    const size_t size = MeasureChunks(in, *head_size, body);
+    return size == 0 && !done_ ? Incomplete(head) : size;
+  }
+  if (head.content_length > kMostUnread - *head_size) {
+    return Refuse({413, "the body is too large"});
+  }
+  const size_t length = static_cast<size_t>(head.content_length);
+  wanted_ = *head_size + length;
+  if (in.size() < wanted_) return Incomplete(head);
+  body = in.substr(*head_size, length);
+  return wanted_;
+}
+
+size_t Connection::MeasureChunks(std::string_view in, size_t head_size, std::string_view& body) {
+  wanted_ = head_size;
+  Fault fault;
+  const std::optional<size_t> size =
+      chunks_.Read(in.substr(head_size), kMostUnread - head_size, fault);
+  if (fault) return Refuse(fault);
+  if (!size) return 0;
+  body = chunks_.body();
+  return head_size + *size;
+}
+
+size_t Connection::Incomplete(const RequestHead& head) {
+  if (head.expects_continue && !said_continue_) {
+    link_.out().append("HTTP/1.1 100 Continue\r\n\r\n");
+    said_continue_ = true;
+  }
+  return 0;
+}
+
+size_t Connection::Refuse(const Fault& fault) {
+  keep_alive_ = false;
+  without_body_ = is_1_0_ = false;
+  std::string body;
+  AppendError(body, "bad_request", fault.message, "");
+  Answer({.status = fault.status, .content_type = kJson, .body = body});
+  return 0;
+}
+
+void Connection::Handle(const RequestHead& head, std::string_view body) {
+  keep_alive_ = head.keep_alive;
+  is_1_0_ = head.is_1_0;
+  without_body_ = head.method == "HEAD";
+  waiting_ = true;
+  const RouteTable::Found found = routes_.Find(head.method, head.path);
+  if (found.handler == nullptr) return RefuseRoute(found);
+  Query& query = ThreadScratch().query;
+  if (!query.Parse(head.query)) {
+    std::string text;
+    AppendError(text, "bad_request", "the query is not percent-encoded as it should be", "");
+    return Answer({.status = 400, .content_type = kJson, .body = text});
+  }
+  const HttpRequest request{.method = head.method,
+                            .path = head.path,
+                            .rest = found.rest,
+                            .parameters = query.parameters(),
+                            .headers = head.headers(),
+                            .body = body,
+                            .peer = link_.peer(),
+                            .from_loopback = link_.from_loopback(),
+                            .now = now_,
+                            .link = &link_};
+  (*found.handler)(request, Responder(self_));
+}
+
+void Connection::RefuseRoute(const RouteTable::Found& found) {
+  std::string body;
+  if (found.allow.empty()) {
+    AppendError(body, "not_found", "there is nothing at this path", "");
+    return Answer({.status = 404, .content_type = kJson, .body = body});
+  }
+  AppendError(body, "method_not_allowed", "this path does not take this method", "");
+  const std::string allow = "Allow: " + found.allow + "\r\n";
+  Answer({.status = 405, .content_type = kJson, .body = body, .headers = allow});
+}
+
+void Connection::Answer(const Response& response) {
+  if (draining_) keep_alive_ = false;
+  std::string& out = link_.out();
+  out.append("HTTP/1.1 ").append(StatusText(response.status)).append("\r\n");
+  if (!response.content_type.empty()) {
+    out.append("Content-Type: ").append(response.content_type).append("\r\n");
+  }
+  out.append("Content-Length: ");
+  AppendNumber(out, response.body.size());
+  out.append("\r\n").append(response.headers);
+  if (!keep_alive_) {
+    out.append("Connection: close\r\n");
+  } else if (is_1_0_) {
+    out.append("Connection: keep-alive\r\n");
+  }
+  out.append("\r\n");
+  if (!without_body_) out.append(response.body);
+
+  waiting_ = false;
+  if (!keep_alive_) done_ = true;
+  if (running_) return;
+  // Not at once: whoever answers late may be in the midst of another request on this thread, and
+  // writing takes up the next request of this one.
+  link_.Post([self = std::weak_ptr(self_)] {
+    const std::shared_ptr<Connection*> connection = self.lock();
+    if (connection != nullptr) (*connection)->link_.Flush();
+  });
+}
+
+}  // namespace weir::http

@@ -1,0 +1,45 @@
+// HTTP/1.1: the native API in JSON, /v1/auth for proxies, Envoy's rate-limit service in JSON, and
+// whatever the server adds to the table of routes.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fronts/http/address.h"
+#include "fronts/http/route_table.h"
+#include "fronts/protocol.h"
+#include "weir/limiter.h"
+
+namespace weir {
+
+struct HttpOptions {
+  // Whose X-Forwarded-For is believed.
+  std::vector<http::Network> trusted_hops;
+  // POST /json: Envoy's request as proto3 JSON. Empty: there is no such path.
+  struct JsonAnswer {
+    int status = 200;
+    std::string body;
+  };
+  std::function<JsonAnswer(std::string_view body, Instant now)> json_rate_limit;
+  // GET /readyz; empty: always.
+  std::function<bool()> ready;
+};
+
+class HttpFront : public Front {
+ public:
+  // `limiter` outlives the front, and the front its protocols.
+  explicit HttpFront(Limiter& limiter, HttpOptions options = {});
+
+  // To be added to before the first Accept.
+  http::RouteTable& routes() { return routes_; }
+
+  std::string_view name() const override { return "http"; }
+  std::string_view alpn() const override { return "http/1.1"; }
+  std::unique_ptr<Protocol> Accept(Link& link) override;
+
+ private:
+  http::RouteTable routes_;
+};
+
+}  // namespace weir

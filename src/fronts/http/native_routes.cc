@@ -1,0 +1,94 @@
+#include "fronts/http/native_routes.h"
+
+#include "fronts/codes.h"
+#include "fronts/http/decision_headers.h"
+#include "fronts/http/json_out.h"
+#include "fronts/http/json_request.h"
+
+namespace weir::http {
+namespace {
+
+// One for each thread: keeps its memory from one answer to the next.
+struct Scratch {
+  Decision decision;
+  std::string headers;
+  std::string body;
+};
+
+Scratch& ThreadScratch() {
+  thread_local Scratch scratch;
+  scratch.headers.clear();
+  scratch.body.clear();
+  return scratch;
+}
+
+void SendDecision(Responder& responder, Scratch& scratch, bool peek) {
+  const Decision& decision = scratch.decision;
+  if (decision.error != Code::kOk) {
+    AppendError(scratch.body, CodeName(decision.error), decision.message, "");
+    return responder.Send({.status = HttpStatus(decision.error),
+                           .content_type = kJson,
+                           .body = scratch.body,
+                           .headers = {}});
+  }
+  const bool refusal = !decision.allowed && !peek;
+  AppendDecisionHeaders(scratch.headers, decision, refusal);
+  if (refusal) {
+    AppendQuotaExceeded(scratch.body, decision);
+  } else {
+    AppendDecision(scratch.body, decision);
+  }
+  responder.Send({.status = refusal ? 429 : 200,
+                  .content_type = refusal ? kProblemJson : kJson,
+                  .body = scratch.body,
+                  .headers = scratch.headers});
+}
+
+void Settle(Limiter& limiter, const HttpRequest& request, Responder responder) {
+  SettleRequest settle;
+  if (const std::optional<Error> error = ReadSettle(request.body, settle)) {
+    return SendError(std::move(responder), *error);
+  }
+  const Result<Settled> settled = limiter.Settle(settle.ticket, settle.cost, request.now);
+  if (!settled) return SendError(std::move(responder), settled.error());
+  Scratch& scratch = ThreadScratch();
+  AppendSettled(scratch.body, *settled);
+  responder.Send({.status = 200, .content_type = kJson, .body = scratch.body, .headers = {}});
+}
+
+void Decide(Limiter& limiter, const HttpRequest& http, bool peek, Responder responder) {
+  Request request;
+  if (const std::optional<Error> error = ReadRequest(http.body, request)) {
+    return SendError(std::move(responder), *error);
+  }
+  Scratch& scratch = ThreadScratch();
+  if (peek) {
+    scratch.decision = limiter.Peek(request, http.now);
+  } else {
+    limiter.Decide(request, http.now, scratch.decision);
+  }
+  SendDecision(responder, scratch, peek);
+}
+
+}  // namespace
+
+void SendError(Responder responder, const Error& error) {
+  std::string body;
+  AppendError(body, error);
+  responder.Send(
+      {.status = HttpStatus(error.code), .content_type = kJson, .body = body, .headers = {}});
+}
+
+void AddNativeRoutes(Limiter& limiter, RouteTable& routes) {
+  routes.Add("POST", "/v1/request", [&limiter](const HttpRequest& request, Responder responder) {
+    Decide(limiter, request, false, std::move(responder));
+  });
+  routes.Add("POST", "/v1/peek", [&limiter](const HttpRequest& request, Responder responder) {
+    Decide(limiter, request, true, std::move(responder));
+  });
+  routes.Add("POST", "/v1/settle", [&limiter](const HttpRequest& request, Responder responder) {
+    Settle(limiter, request, std::move(responder));
+  });
+}
+
+}  // namespace weir::http

@@ -1,0 +1,80 @@
+// One connection of the Redis protocol.
+//
+// Commands are carried out in the order in which they come, and so are the answers. Requests that
+// stand next to each other are kept back, at most kBatch of them, and decided together: the memory
+// of all is fetched while the first are decided. Any other command first lets them go.
+//
+// A command is a row of the table in connection.cc: its name, how many words it takes, and the
+// function that answers.
+#pragma once
+
+#include <string>
+
+#include "fronts/protocol.h"
+#include "fronts/resp/command.h"
+#include "fronts/resp/reply.h"
+#include "fronts/resp/request_words.h"
+#include "fronts/resp/resp_front.h"
+#include "weir/limiter.h"
+
+namespace weir::resp {
+
+class Connection : public Protocol {
+ public:
+  // All outlive the connection.
+  Connection(Link& link, Limiter& limiter, const RespOptions& options, uint64_t id);
+
+  size_t Receive(std::string_view in, Instant now) override;
+  void Drain() override { draining_ = true; }
+  bool idle() const override { return !partial_; }
+  bool done() const override { return done_ || (draining_ && !partial_); }
+
+ private:
+  struct Row;
+  struct Scratch;
+
+  static const Row* Find(std::string_view name);
+  static Scratch& ThreadScratch();
+  Reply Answer() { return Reply(link_.out(), form_); }
+  void Carry(const Words& words, bool copied, Instant now, Scratch& scratch);
+  void AddToBatch(const Words& words, bool copied, Instant now, Scratch& scratch);
+  void DecideBatch(Instant now, Scratch& scratch);
+  void Refuse(const Row* row, const Words& words);
+  void WriteMistake(const Mistake& mistake);
+
+  // What clients of Redis say (redis_commands.cc).
+  void Ping(const Words& words, Instant now);
+  void Echo(const Words& words, Instant now);
+  void Hello(const Words& words, Instant now);
+  void Auth(const Words& words, Instant now);
+  void Select(const Words& words, Instant now);
+  void Client(const Words& words, Instant now);
+  void CommandTable(const Words& words, Instant now);
+  void Info(const Words& words, Instant now);
+  void Config(const Words& words, Instant now);
+  void Quit(const Words& words, Instant now);
+  void Reset(const Words& words, Instant now);
+  bool LogIn(std::string_view password);
+  bool SetName(std::string_view name);
+  std::string Description() const;
+
+  // What the limiter is asked (limiter_commands.cc).
+  void Throttle(const Words& words, Instant now);
+  void Peek(const Words& words, Instant now);
+  void Settle(const Words& words, Instant now);
+
+  Link& link_;
+  Limiter& limiter_;
+  const RespOptions& options_;
+  const uint64_t id_;
+
+  CommandParser parser_;
+  Form form_ = Form::kResp2;
+  bool open_;             // no password is needed, or it was given
+  bool partial_ = false;  // a command has come, or begun, and is not answered
+  bool draining_ = false;
+  bool done_ = false;
+  std::string name_;  // as the client calls itself
+};
+
+}  // namespace weir::resp

@@ -1,0 +1,42 @@
+// The Redis protocol: redis-cli, redis-benchmark and the client libraries of Redis ask the limiter.
+//
+//   CL.THROTTLE key max_burst count period_s [quantity]      the request carries its limit
+//   WEIR.REQUEST namespace resource subject [COST n] [MIN n] [SETTLE]
+//   WEIR.PEEK …     WEIR.SETTLE ticket cost
+//
+// and what a client says when it connects (PING, HELLO, AUTH, CLIENT, COMMAND, …).
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+
+#include "fronts/protocol.h"
+#include "weir/limiter.h"
+
+namespace weir {
+
+struct RespOptions {
+  bool adhoc = true;  // false: CL.THROTTLE is refused
+  // Whether this password opens the door; empty: there is none. It is called on any thread.
+  std::function<bool(std::string_view password)> password;
+  std::string version = "0.0.0";  // for INFO and HELLO
+};
+
+class RespFront : public Front {
+ public:
+  // `limiter` outlives the front, and the front its protocols.
+  explicit RespFront(Limiter& limiter, RespOptions options = {})
+      : limiter_(limiter), options_(std::move(options)) {}
+
+  std::string_view name() const override { return "resp"; }
+  std::string_view alpn() const override { return ""; }
+  std::unique_ptr<Protocol> Accept(Link& link) override;
+
+ private:
+  Limiter& limiter_;
+  const RespOptions options_;
+  std::atomic<uint64_t> next_id_{1};
+};
+
+}  // namespace weir
