@@ -21,6 +21,7 @@
 #include "weir/descriptor.h"
 #include "weir/error.h"
 #include "weir/instant.h"
+#include "weir/statistics.h"
 
 namespace weir {
 
@@ -99,6 +100,15 @@ class Limiter {
   std::vector<SubjectCount> MostRefused(std::string_view namespace_name,
                                         std::string_view resource) const;
   LimiterStats Stats() const;
+  // Everything that was counted since the start; the labels come from the rules, so they are few.
+  LimiterCounts AllCounts() const;
+  // The last minute and day of a resource; none if there is no such resource. The past is written
+  // by Tick, which has to be called every second for it.
+  std::optional<History> Past(std::string_view namespace_name, std::string_view resource,
+                              Instant now) const;
+  // Why a subject is refused and until when, and what else its state tells.
+  SubjectReport Report(std::string_view namespace_name, std::string_view resource,
+                       std::string_view subject, Instant now) const;
 
  private:
   class Impl;

@@ -24,6 +24,7 @@ void Limiter::Impl::DecideAdhoc(const AdhocRequest& request, Instant told, Decis
   const Admitted admitted =
       request.cost == 0 ? store_.PeekNow(charges, now) : store_.AdmitNow(charges, now);
   if (admitted.error != Code::kOk) return refuse(admitted.error, MessageOf(admitted.error));
+  if (request.cost > 0) adhoc_counts_.Add(admitted.allowed, admitted.granted);
   decision.allowed = admitted.allowed;
   decision.granted = admitted.granted;
   decision.retry_after = admitted.retry_after;

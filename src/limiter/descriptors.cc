@@ -60,6 +60,11 @@ void ShowCharge(const Charge& charge, DescriptorStatus& status) {
   status.retry_after = charge.refused ? charge.wait : Duration::zero();
 }
 
+void CountDescriptor(LimitTally& tally, const DescriptorStatus& status) {
+  auto& count = !status.over ? tally.ok : status.shadow ? tally.would_refuse : tally.refused;
+  count.fetch_add(1, std::memory_order_relaxed);
+}
+
 }  // namespace
 
 // Which values have their own counter, in the order of the entries.
@@ -185,7 +190,11 @@ void Limiter::Impl::DecideDescriptors(const DescriptorRequest& request, Instant 
   }
   decision.over = !admitted.allowed;
   for (size_t i = 0; i < asked.size(); ++i) {
-    if (asked[i].charge != SIZE_MAX) ShowCharge(charges[asked[i].charge], decision.statuses[i]);
+    if (asked[i].charge == SIZE_MAX) continue;
+    ShowCharge(charges[asked[i].charge], decision.statuses[i]);
+    if (asked[i].match.limit != nullptr && !request.descriptors[i].limit) {
+      CountDescriptor(*rules.DescriptorTallyOf(*asked[i].match.limit), decision.statuses[i]);
+    }
   }
 }
 

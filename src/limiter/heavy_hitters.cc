@@ -21,13 +21,15 @@ void HeavyHitters::Look(std::string_view name, uint64_t hash, uint32_t weight, I
   for (Entry& entry : entries_) {
     if (entry.hash != hash || entry.name != name) continue;
     entry.count += weight;
+    entry.total += weight;
     return;
   }
   if (entries_.size() < kMost) {
     entries_.reserve(kMost);
-    Entry& entry = entries_.emplace_back(Entry{hash, weight, {}});
+    Entry& entry = entries_.emplace_back(Entry{.hash = hash, .count = weight, .name = {}});
     entry.name.reserve(kLongestName);
     entry.name.assign(name);
+    entry.total = weight;
     return;
   }
   const auto least =
@@ -36,6 +38,9 @@ void HeavyHitters::Look(std::string_view name, uint64_t hash, uint32_t weight, I
   least->hash = hash;
   least->count += weight;
   least->name.assign(name);
+  least->total = weight;
+  least->sampled = 0;
+  least->past.reset();
 }
 
 // More than about 20,000 looks a second: look at every second one of those, and so on.
@@ -72,6 +77,30 @@ std::vector<SubjectCount> HeavyHitters::List() const {
     return a.count != b.count ? a.count > b.count : a.subject < b.subject;
   });
   return list;
+}
+
+void HeavyHitters::Sample(int64_t second) {
+  const std::lock_guard lock(mutex_);
+  for (Entry& entry : entries_) {
+    if (entry.past == nullptr) entry.past = std::make_unique<Series<uint32_t>>();
+    const uint64_t more = std::min<uint64_t>(entry.total - entry.sampled, UINT32_MAX);
+    entry.past->Add(second, static_cast<uint32_t>(more));
+    entry.sampled = entry.total;
+  }
+}
+
+std::optional<History> HeavyHitters::Past(std::string_view name, int64_t last_second) const {
+  const std::lock_guard lock(mutex_);
+  for (const Entry& entry : entries_) {
+    if (entry.name != name.substr(0, kLongestName)) continue;
+    History history;
+    const Series<uint32_t> none;
+    const Series<uint32_t>& past = entry.past == nullptr ? none : *entry.past;
+    for (const uint32_t n : past.Seconds(last_second)) history.seconds.push_back({n, 0, 0});
+    for (const uint32_t n : past.Minutes(last_second)) history.minutes.push_back({n, 0, 0});
+    return history;
+  }
+  return std::nullopt;
 }
 
 }  // namespace weir

@@ -10,13 +10,16 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "weir/decision.h"
+#include "limiter/series.h"
 #include "weir/instant.h"
+#include "weir/statistics.h"
 
 namespace weir {
 
@@ -34,12 +37,19 @@ class HeavyHitters {
 
   // Best first.
   std::vector<SubjectCount> List() const;
+  // What was counted since the last call belongs to `second`.
+  void Sample(int64_t second);
+  // The past of a subject, as `admitted`; none if it is not among these.
+  std::optional<History> Past(std::string_view name, int64_t last_second) const;
 
  private:
   struct Entry {
     uint64_t hash;
-    uint64_t count;
+    uint64_t count;  // halved now and then; inherited
     std::string name;
+    uint64_t total = 0;                                // since it came
+    uint64_t sampled = 0;                              // of total
+    std::unique_ptr<Series<uint32_t>> past = nullptr;  // once it has stayed for a second
   };
 
   void Look(std::string_view name, uint64_t hash, uint32_t weight, Instant now);

@@ -145,7 +145,7 @@ void Limiter::Impl::Finish(const RulesInForce& rules, const Request& request, Mo
     return;
   }
   Explain(admitted, rules, prepared.match, charges, decision);
-  if (mode == Mode::kTake) Count(rules, request, prepared, admitted.allowed, now);
+  if (mode == Mode::kTake) Count(rules, request, prepared, decision, now);
 }
 
 Admitted Limiter::Impl::AdmitWithTicket(std::span<Charge> charges, Instant now,
@@ -163,11 +163,24 @@ Admitted Limiter::Impl::AdmitWithTicket(std::span<Charge> charges, Instant now,
 }
 
 void Limiter::Impl::Count(const RulesInForce& rules, const Request& request,
-                          const Prepared& prepared, bool allowed, Instant now) {
+                          const Prepared& prepared, const Decision& decision, Instant now) {
   if (prepared.match.resource == nullptr) return;
-  Tally& tally = rules.TallyOf(*prepared.match.resource);
+  const Resource& resource = *prepared.match.resource;
+  Tally& tally = rules.TallyOf(resource);
+  tally.counts.Add(decision.allowed, decision.granted);
   tally.busiest.Add(request.subject, prepared.subject.low, now);
-  if (!allowed) tally.refused.Add(request.subject, prepared.subject.low, now);
+  if (!decision.allowed) tally.refused.Add(request.subject, prepared.subject.low, now);
+  for (const LimitStatus& status : decision.limits()) {
+    if (!status.refused) [[likely]]
+      continue;
+    // One refusal, one limit: the one that decided.
+    if (!status.shadow && status.name != decision.limit) continue;
+    for (const auto& limit : rules.LimitTalliesOf(resource)) {
+      if (limit->name != status.name) continue;
+      auto& count = status.shadow ? limit->would_refuse : limit->refused;
+      count.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
 }
 
 void Limiter::Impl::Decide(const Request& request, Instant told, Mode mode, Decision& decision) {
@@ -214,6 +227,7 @@ void Limiter::Impl::Tick(Instant told) {
   std::vector<Receipt> forgone;
   tickets_.Expire(now, &forgone);
   store_.Forgo(forgone, now);
+  Sample(now);
   carried_.Tick(now);
   store_.Tick(now);
 }
@@ -313,5 +327,17 @@ std::vector<SubjectCount> Limiter::MostRefused(std::string_view namespace_name,
 }
 
 LimiterStats Limiter::Stats() const { return impl_->Stats(); }
+
+LimiterCounts Limiter::AllCounts() const { return impl_->AllCounts(); }
+
+std::optional<History> Limiter::Past(std::string_view namespace_name, std::string_view resource,
+                                     Instant now) const {
+  return impl_->Past(namespace_name, resource, now);
+}
+
+SubjectReport Limiter::Report(std::string_view namespace_name, std::string_view resource,
+                              std::string_view subject, Instant now) const {
+  return impl_->Report(namespace_name, resource, subject, now);
+}
 
 }  // namespace weir

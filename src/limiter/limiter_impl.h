@@ -49,6 +49,10 @@ class Limiter::Impl {
   // The rules as the calling thread sees them; valid until it asks again.
   const RulesInForce& InForce();
   LimiterStats Stats();
+  LimiterCounts AllCounts();
+  std::optional<History> Past(std::string_view ns, std::string_view resource, Instant told);
+  SubjectReport Report(std::string_view ns, std::string_view resource, std::string_view subject,
+                       Instant told);
 
  private:
   void Prepare(const RulesInForce& rules, const Request& request, Prepared& prepared);
@@ -58,7 +62,8 @@ class Limiter::Impl {
               Prepared& prepared, Decision& decision);
   Admitted AdmitWithTicket(std::span<Charge> charges, Instant now, Decision& decision);
   void Count(const RulesInForce& rules, const Request& request, const Prepared& prepared,
-             bool allowed, Instant now);
+             const Decision& decision, Instant now);
+  void Sample(Instant now);
   std::vector<Charge> CopyCharges(const RulesInForce& rules,
                                   std::span<const RuleLimit* const> limits, const Request& request,
                                   bool shadow) const;
@@ -93,6 +98,8 @@ class Limiter::Impl {
   HoldBook holds_;
   CarriedLimits carried_;
 
+  SharedCounts adhoc_counts_;
+  std::atomic<int64_t> sampled_second_{0};
   std::atomic<uint64_t> version_{0};
 
   std::mutex mutex_;

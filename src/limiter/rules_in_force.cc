@@ -1,5 +1,7 @@
 #include "limiter/rules_in_force.h"
 
+#include <algorithm>
+
 #include <absl/container/flat_hash_set.h>
 
 namespace weir {
@@ -65,6 +67,7 @@ RulesInForce::RulesInForce(std::shared_ptr<const Rulebook> rules, const RulesInF
   if (before != nullptr) Retire(*before, limits, gone, now);
   TakeBack(limits, gone, now);
   AddTallies(before);
+  AddDescriptorTallies(before);
 }
 
 const LimitSlot* RulesInForce::SlotFor(const Named& named, const RulesInForce* before,
@@ -122,7 +125,44 @@ void RulesInForce::AddTallies(const RulesInForce* before) {
       for (const Override& override : resource.overrides) MarkTiers(override.limits);
       tallies_[resource.index] =
           was == nullptr ? std::make_shared<Tally>() : before->tallies_[was->index];
+      AddLimitTallies(ns, resource, was == nullptr ? nullptr : &before->limit_tallies_[was->index]);
     }
+  }
+}
+
+void RulesInForce::AddLimitTallies(const Namespace& ns, const Resource& resource,
+                                   const LimitTallies* before) {
+  if (limit_tallies_.size() <= resource.index) limit_tallies_.resize(resource.index + 1);
+  LimitTallies& tallies = limit_tallies_[resource.index];
+  const auto named = [](const LimitTallies& all, const std::string& name) {
+    const auto is_it = [&](const auto& tally) { return tally->name == name; };
+    const auto found = std::find_if(all.begin(), all.end(), is_it);
+    return found == all.end() ? nullptr : *found;
+  };
+  const auto add = [&](const RuleLimit& limit) {
+    if (named(tallies, limit.name) != nullptr) return;
+    std::shared_ptr<LimitTally> tally = before == nullptr ? nullptr : named(*before, limit.name);
+    tallies.push_back(tally != nullptr ? tally : std::make_shared<LimitTally>(limit.name));
+  };
+  for (const RuleLimit& limit : resource.limits) add(limit);
+  for (const Contract& contract : ns.contracts) {
+    for (const RuleLimit& limit : contract.limits) add(limit);
+  }
+}
+
+void RulesInForce::AddDescriptorTallies(const RulesInForce* before) {
+  absl::flat_hash_map<std::string, std::shared_ptr<LimitTally>> known;
+  if (before != nullptr) {
+    for (const auto& [ns, tally] : before->descriptor_tallies_)
+      known[ns + '\n' + tally->name] = tally;
+  }
+  descriptor_tally_.resize(limits_.size());
+  for (const RuleLimit* limit : rules_->all()) {
+    if (limit->identity.size() < 3 || limit->identity[1] != "descriptor") continue;
+    std::shared_ptr<LimitTally>& tally = known[limit->identity[0] + '\n' + limit->identity[2]];
+    if (tally == nullptr) tally = std::make_shared<LimitTally>(limit->identity[2]);
+    descriptor_tally_[limit->index] = tally;
+    descriptor_tallies_.push_back({limit->identity[0], tally});
   }
 }
 

@@ -12,17 +12,11 @@
 #include <absl/container/flat_hash_map.h>
 
 #include "base/keyed_hash.h"
-#include "limiter/heavy_hitters.h"
+#include "limiter/tally.h"
 #include "rules/rulebook.h"
 #include "store/limit_table.h"
 
 namespace weir {
-
-// Who asks for a resource, and who is refused.
-struct Tally {
-  HeavyHitters busiest;
-  HeavyHitters refused;
-};
 
 // How the key of a limit is made from a request.
 enum class KeyShape : uint8_t { kNothing, kSubject, kParts };
@@ -52,6 +46,21 @@ class RulesInForce {
   const std::shared_ptr<const Rulebook>& shared_rules() const { return rules_; }
   const LimitInForce& operator[](const RuleLimit& limit) const { return limits_[limit.index]; }
   Tally& TallyOf(const Resource& resource) const { return *tallies_[resource.index]; }
+  const std::vector<std::shared_ptr<Tally>>& tallies() const { return tallies_; }
+  // Of the resource's limits and of those of the contracts beside them, by name.
+  using LimitTallies = std::vector<std::shared_ptr<LimitTally>>;
+  const LimitTallies& LimitTalliesOf(const Resource& resource) const {
+    return limit_tallies_[resource.index];
+  }
+  // Of a descriptor rule's limit; null for other limits.
+  LimitTally* DescriptorTallyOf(const RuleLimit& limit) const {
+    return descriptor_tally_[limit.index].get();
+  }
+  struct DescriptorTally {
+    std::string namespace_name;
+    std::shared_ptr<LimitTally> tally;
+  };
+  const std::vector<DescriptorTally>& descriptor_tallies() const { return descriptor_tallies_; }
 
  private:
   // A limit with its name: its identity and, for an override, the subject.
@@ -67,13 +76,18 @@ class RulesInForce {
   void Retire(const RulesInForce& before, LimitTable& limits, GoneByName& gone, Instant now) const;
   void TakeBack(LimitTable& limits, GoneByName& gone, Instant now) const;
   void AddTallies(const RulesInForce* before);
+  void AddLimitTallies(const Namespace& ns, const Resource& resource, const LimitTallies* before);
+  void AddDescriptorTallies(const RulesInForce* before);
   void MarkTiers(std::span<const RuleLimit> limits);
 
   std::shared_ptr<const Rulebook> rules_;
   std::vector<LimitInForce> limits_;  // by RuleLimit::index
   std::vector<Named> named_;          // in the order of rules_->all()
   absl::flat_hash_map<std::string, const LimitSlot*> by_name_;
-  std::vector<std::shared_ptr<Tally>> tallies_;  // by Resource::index
+  std::vector<std::shared_ptr<Tally>> tallies_;                // by Resource::index
+  std::vector<LimitTallies> limit_tallies_;                    // by Resource::index
+  std::vector<std::shared_ptr<LimitTally>> descriptor_tally_;  // by RuleLimit::index
+  std::vector<DescriptorTally> descriptor_tallies_;
 };
 
 }  // namespace weir

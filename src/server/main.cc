@@ -2,11 +2,18 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cctype>
 #include <cstdlib>
 #include <iostream>
+#include <list>
+#include <optional>
 #include <string>
 
 #include "server/check_command.h"
+#include "server/client/client_commands.h"
+#include "server/client/top_command.h"
+#include "server/serve_command.h"
+#include "server/time_text.h"
 #include "server/try_command.h"
 #include "server/version.h"
 
@@ -41,6 +48,124 @@ void AddCheck(CLI::App& app, int& exit_code) {
   });
 }
 
+// An option that is an environment variable too: --tls-cert is WEIR_TLS_CERT.
+template <typename T>
+CLI::Option* AddSetting(CLI::App* command, const std::string& flag, T& value,
+                        const std::string& help) {
+  std::string variable = "WEIR_";
+  for (const char c : flag.substr(2)) {
+    variable += c == '-' ? '_' : static_cast<char>(std::toupper(c));
+  }
+  return command->add_option(flag, value, help)->envname(variable)->capture_default_str();
+}
+
+CLI::Option* AddDuration(CLI::App* command, const std::string& flag, weir::Duration& value,
+                         const std::string& help) {
+  static std::list<std::string> texts;  // where CLI11 puts what it reads
+  std::string& text = texts.emplace_back(weir::DurationText(value));
+  return AddSetting(command, flag, text, help)->check([&value](const std::string& given) {
+    const std::optional<weir::Duration> read = weir::ParseDuration(given);
+    if (read) value = *read;
+    return read ? "" : "is not a duration such as 20ms or 10s";
+  });
+}
+
+void AddServe(CLI::App& app, int& exit_code) {
+  static weir::Settings settings;
+  static std::string adhoc = "on";
+  CLI::App* command = app.add_subcommand("serve", "Answer over HTTP, gRPC and the Redis protocol");
+  CLI::Option* config = AddSetting(command, "--config", settings.config,
+                                   "Rules: a file or a directory of them; a change is read at once");
+  AddSetting(command, "--seed", settings.seed, "Rules that are read once, at the start")
+      ->excludes(config);
+  AddSetting(command, "--ratelimit-config", settings.ratelimit_config,
+             "A directory of envoyproxy/ratelimit's files; a change is read at once");
+  AddSetting(command, "--http", settings.http, "Address of the HTTP front, or off");
+  AddSetting(command, "--grpc", settings.grpc, "Address of the gRPC front, or off");
+  AddSetting(command, "--resp", settings.resp, "Address of the Redis front, or off");
+  AddSetting(command, "--threads", settings.threads, "Threads that serve; 0: one for each core")
+      ->check(CLI::Range(0, 1024));
+  AddSetting(command, "--memory", settings.memory_bytes, "What the state of all keys may take, e.g. 512MiB")
+      ->transform(CLI::AsSizeValue(false));
+  AddSetting(command, "--adhoc", adhoc, "on, or off: requests may not carry limits of their own")
+      ->check(CLI::IsMember({"on", "off"}));
+  AddSetting(command, "--data", settings.data, "A directory for what is kept");
+  AddSetting(command, "--node", settings.node, "The name of this node");
+  AddSetting(command, "--tls-cert", settings.tls.cert, "Certificate (PEM): TLS on every front");
+  AddSetting(command, "--tls-key", settings.tls.key, "Its key (PEM)");
+  AddSetting(command, "--tls-ca", settings.tls.ca, "Clients need a certificate signed by these");
+  AddSetting(command, "--token-file", settings.token_file,
+             "Lines TOKEN read|write NAMESPACE: who may see statistics; without it, loopback only");
+  AddSetting(command, "--trusted-hops", settings.trusted_hops,
+             "Proxies whose X-Forwarded-For counts, e.g. 10.0.0.0/8,127.0.0.1/32")
+      ->delimiter(',');
+  AddSetting(command, "--max-connections", settings.max_connections,
+             "Connections of a front on a thread; beyond, the idlest is closed")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{10'000'000}));
+  AddDuration(command, "--deadline", settings.deadline,
+              "How long a store that has to be waited for may take");
+  AddDuration(command, "--drain-timeout", settings.drain_timeout,
+              "How long open requests have to end after SIGTERM");
+  command->add_flag("--log-json", settings.log_json, "Log lines as JSON")->envname("WEIR_LOG_JSON");
+  AddSetting(command, "--log-level", settings.log_level, "debug, info, warning or error")
+      ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
+  command->callback([&] {
+    settings.adhoc = adhoc == "on";
+    exit_code = weir::RunServe(settings);
+  });
+}
+
+weir::ClientOptions& AddClient(CLI::App* command) {
+  static std::list<weir::ClientOptions> all;
+  weir::ClientOptions& options = all.emplace_back();
+  AddSetting(command, "--server", options.server, "Address of a server's HTTP front");
+  AddSetting(command, "--token", options.token, "For statistics, where the server wants one");
+  AddDuration(command, "--deadline", options.deadline, "How long the answer may take");
+  command->add_flag("--json", options.json, "Print the answer as it came");
+  options.colours = WantsColours();
+  return options;
+}
+
+void AddRequest(CLI::App& app, int& exit_code, const char* name, const char* help) {
+  static std::list<weir::RequestArguments> all;
+  weir::RequestArguments& arguments = all.emplace_back();
+  arguments.peek = std::string(name) == "peek";
+  CLI::App* command = app.add_subcommand(name, help);
+  weir::ClientOptions& options = AddClient(command);
+  command->add_option("NAMESPACE", arguments.namespace_name)->required();
+  command->add_option("RESOURCE", arguments.resource)->required();
+  command->add_option("SUBJECT", arguments.subject)->required();
+  command->add_option("--cost", arguments.cost, "How much it takes")->capture_default_str();
+  command->add_option("--min-cost", arguments.min_cost, "Take as little as this");
+  if (!arguments.peek) {
+    command->add_flag("--settle", arguments.settle, "The true cost will be told with `settle`");
+  }
+  command->callback([&] { exit_code = weir::RunRequest(options, arguments, std::cout, std::cerr); });
+}
+
+void AddSettle(CLI::App& app, int& exit_code) {
+  static weir::SettleArguments arguments;
+  CLI::App* command = app.add_subcommand("settle", "Tell a running server the true cost");
+  weir::ClientOptions& options = AddClient(command);
+  command->add_option("TICKET", arguments.ticket)->required();
+  command->add_option("COST", arguments.cost)->required();
+  command->callback([&] { exit_code = weir::RunSettle(options, arguments, std::cout, std::cerr); });
+}
+
+void AddTop(CLI::App& app, int& exit_code) {
+  static weir::TopArguments arguments;
+  CLI::App* command =
+      app.add_subcommand("top", "Watch rates, the busiest and the most refused subjects");
+  weir::ClientOptions& options = AddClient(command);
+  command->add_option("NAMESPACE", arguments.namespace_name, "Only this namespace");
+  command->add_option("RESOURCE", arguments.resource, "Only this resource");
+  command->add_flag("--once", arguments.once, "Print once and stop");
+  command->callback([&] {
+    arguments.terminal = IsTerminal(STDOUT_FILENO);
+    exit_code = weir::RunTop(options, arguments, std::cout, std::cerr);
+  });
+}
+
 void AddHelpAndVersion(CLI::App& app) {
   static std::string help;  // taken before parsing, after which it would be the help of `help`
   app.add_subcommand("help", "List the commands")->callback([] { std::cout << help; });
@@ -57,6 +182,11 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "weir " + std::string(weir::Version()));
   app.require_subcommand(1);
   int exit_code = 0;
+  AddServe(app, exit_code);
+  AddRequest(app, exit_code, "request", "Ask a running server for a decision");
+  AddRequest(app, exit_code, "peek", "The same, taking nothing");
+  AddSettle(app, exit_code);
+  AddTop(app, exit_code);
   AddTry(app, exit_code);
   AddCheck(app, exit_code);
   AddHelpAndVersion(app);

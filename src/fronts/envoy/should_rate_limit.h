@@ -1,0 +1,36 @@
+// Envoy's rate-limit service: envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit.
+//
+//   RateLimitRequest -> DescriptorRequest -> Limiter::DecideDescriptors -> RateLimitResponse
+//
+// Statuses correspond to descriptors one to one. What fails is a gRPC error and never the code
+// UNKNOWN, so that the proxy's own failure mode applies.
+#pragma once
+
+#include <envoy/service/ratelimit/v3/rls.pb.h>
+
+#include <string>
+
+#include "fronts/grpc/grpc_status.h"
+#include "fronts/grpc/method_table.h"
+#include "weir/limiter.h"
+
+namespace weir {
+
+// Headers that the proxy adds to its answer, of the descriptor with the least left.
+struct EnvoyOptions {
+  bool headers = true;
+  std::string limit_header = "RateLimit-Limit";
+  std::string remaining_header = "RateLimit-Remaining";
+  std::string reset_header = "RateLimit-Reset";  // in seconds
+};
+
+// Into a response that is as new. No response counts unless the status is ok.
+Code ShouldRateLimit(Limiter& limiter, const EnvoyOptions& options,
+                     const envoy::service::ratelimit::v3::RateLimitRequest& request, Instant now,
+                     envoy::service::ratelimit::v3::RateLimitResponse& response,
+                     std::string_view& message);
+
+// `limiter` and `options` outlive the table.
+void AddEnvoyService(MethodTable& methods, Limiter& limiter, const EnvoyOptions& options);
+
+}  // namespace weir

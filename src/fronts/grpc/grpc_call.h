@@ -1,0 +1,63 @@
+// One call: a stream of a connection, from its headers to its end.
+//
+//   headers ---> open ---------------> finished ---------> closed, and back to the pool
+//                messages come          status is known     both sides said so, or one reset it
+//                and go
+//
+// A message on the wire is five bytes (0, and the length in 32 bits) and then itself.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "fronts/grpc/call_metadata.h"
+#include "fronts/grpc/method_table.h"
+
+namespace weir {
+
+class Http2Session;
+
+inline constexpr size_t kMessageHead = 5;
+
+// For Http2Session alone, which keeps calls and their memory for the next ones.
+struct GrpcCall final : CallStream {
+  explicit GrpcCall(Http2Session& session) : session(session) {}
+
+  void Write(std::string_view message) override;
+  void Finish(const GrpcStatus& status) override;
+  Link& link() override;
+
+  // As new, but for memory of a usual size.
+  void Clear();
+  bool PastDeadline(Instant now) const { return timeout && now - begun >= *timeout; }
+  size_t unsent() const { return out.size() - sent; }
+
+  Http2Session& session;
+  int32_t id = 0;  // of the stream; 0: in the pool
+
+  // From the headers.
+  const Method* method = nullptr;
+  bool is_post = false;
+  bool is_grpc = false;
+  bool bad_timeout = false;
+  size_t header_bytes = 0;
+  std::optional<Duration> timeout;
+  Instant begun{};
+  CallMetadata metadata;
+
+  std::string in;   // what came and was not used
+  std::string out;  // what is to be sent, from `sent` on
+  size_t sent = 0;
+  bool responded = false;  // our headers are on their way
+  bool finished = false;   // and so will be `status`, after `out`
+  GrpcStatus status;
+  std::unique_ptr<StreamingCall> streaming;  // null: unary
+};
+
+// The five bytes before a message of that length.
+void PutMessageHead(char* head, size_t length);
+
+}  // namespace weir

@@ -1,0 +1,551 @@
+#include "fronts/grpc/http2_session.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "fronts/grpc/grpc_timeout.h"
+
+namespace weir {
+namespace {
+
+constexpr int32_t kConnectionWindow = 1 << 20;
+constexpr size_t kSlice = size_t{16} << 10;  // is read before answers are looked at
+constexpr Duration kDrainWait = std::chrono::seconds(1);
+constexpr size_t kMostStatusText = 512;
+constexpr uint8_t kDrainPing[8] = {'d', 'r', 'a', 'i', 'n', 0, 0, 0};
+
+uint8_t* Bytes(std::string_view text) {
+  return const_cast<uint8_t*>(reinterpret_cast<const uint8_t*>(text.data()));
+}
+
+// A header whose name and value live for ever.
+nghttp2_nv Constant(std::string_view name, std::string_view value) {
+  return {Bytes(name), Bytes(value), name.size(), value.size(),
+          NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE};
+}
+
+// A header whose value is copied, and not worth remembering.
+nghttp2_nv Passing(std::string_view name, std::string_view value) {
+  return {Bytes(name), Bytes(value), name.size(), value.size(),
+          NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_INDEX};
+}
+
+// "application/grpc", also with +proto and with parameters.
+bool IsGrpc(std::string_view content_type) {
+  constexpr std::string_view kGrpc = "application/grpc", kProto = "+proto";
+  if (!content_type.starts_with(kGrpc)) return false;
+  content_type.remove_prefix(kGrpc.size());
+  if (content_type.starts_with(kProto)) content_type.remove_prefix(kProto.size());
+  return content_type.empty() || content_type[0] == ';' || content_type[0] == ' ';
+}
+
+// One header or two; `text` keeps the second.
+size_t PutStatus(const GrpcStatus& status, nghttp2_nv* headers, std::string& text) {
+  headers[0] = Constant("grpc-status", GrpcCodeText(status.code));
+  if (status.message.empty()) return 1;
+  text = PercentEncoded(std::string_view(status.message).substr(0, kMostStatusText));
+  headers[1] = Passing("grpc-message", text);
+  return 2;
+}
+
+}  // namespace
+
+struct Http2Session::Callbacks {
+  static Http2Session& Self(void* user) { return *static_cast<Http2Session*>(user); }
+
+  static int OnBeginHeaders(nghttp2_session*, const nghttp2_frame* frame, void* user) {
+    if (frame->headers.cat == NGHTTP2_HCAT_REQUEST) Self(user).OnBeginHeaders(frame->hd.stream_id);
+    return 0;
+  }
+  static int OnHeader(nghttp2_session*, const nghttp2_frame* frame, const uint8_t* name,
+                      size_t name_size, const uint8_t* value, size_t value_size, uint8_t,
+                      void* user) {
+    if (frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
+    return Self(user).OnHeader(frame->hd.stream_id,
+                               {reinterpret_cast<const char*>(name), name_size},
+                               {reinterpret_cast<const char*>(value), value_size});
+  }
+  static int OnFrame(nghttp2_session*, const nghttp2_frame* frame, void* user) {
+    return Self(user).OnFrame(*frame);
+  }
+  static int OnData(nghttp2_session*, uint8_t, int32_t stream, const uint8_t* data, size_t size,
+                    void* user) {
+    return Self(user).OnData(stream, {reinterpret_cast<const char*>(data), size});
+  }
+  static int OnClose(nghttp2_session*, int32_t stream, uint32_t error, void* user) {
+    Self(user).OnClose(stream, error);
+    return 0;
+  }
+  static int OnSent(nghttp2_session*, const nghttp2_frame* frame, void* user) {
+    Self(user).OnSent(*frame);
+    return 0;
+  }
+  static ssize_t ReadOut(nghttp2_session*, int32_t, uint8_t* buffer, size_t size, uint32_t* flags,
+                         nghttp2_data_source* source, void* user) {
+    return Self(user).ReadOut(*static_cast<GrpcCall*>(source->ptr), buffer, size, *flags);
+  }
+
+  static nghttp2_session_callbacks* Make() {
+    nghttp2_session_callbacks* all = nullptr;
+    if (nghttp2_session_callbacks_new(&all) != 0) throw std::bad_alloc();
+    nghttp2_session_callbacks_set_on_begin_headers_callback(all, OnBeginHeaders);
+    nghttp2_session_callbacks_set_on_header_callback(all, OnHeader);
+    nghttp2_session_callbacks_set_on_frame_recv_callback(all, OnFrame);
+    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(all, OnData);
+    nghttp2_session_callbacks_set_on_stream_close_callback(all, OnClose);
+    nghttp2_session_callbacks_set_on_frame_send_callback(all, OnSent);
+    return all;
+  }
+};
+
+namespace {
+
+nghttp2_option* MakeOption() {
+  nghttp2_option* option = nullptr;
+  if (nghttp2_option_new(&option) != 0) throw std::bad_alloc();
+  nghttp2_option_set_no_closed_streams(option, 1);
+  // FrameMeter judges resets, by the peer's calls too.
+  nghttp2_option_set_stream_reset_rate_limit(option, uint64_t{1} << 30, uint64_t{1} << 30);
+  return option;
+}
+
+}  // namespace
+
+Http2Session::Http2Session(Link& link, const MethodTable& methods, const GrpcOptions& options)
+    : link_(link), methods_(methods), options_(options) {
+  static nghttp2_session_callbacks* const callbacks = Callbacks::Make();
+  static nghttp2_option* const option = MakeOption();
+  if (nghttp2_session_server_new2(&session_, callbacks, this, option) != 0) throw std::bad_alloc();
+  const nghttp2_settings_entry settings[] = {
+      {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, options_.max_streams},
+      {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<uint32_t>(options_.max_header_bytes)},
+      {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1},
+  };
+  nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings, std::size(settings));
+  nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, kConnectionWindow);
+}
+
+Http2Session::~Http2Session() {
+  busy_ = true;  // nothing that is written now is sent
+  for (const auto& call : calls_) {
+    if (call->id == 0) continue;
+    call->finished = true;
+    if (call->streaming) call->streaming->OnEnd();
+  }
+  nghttp2_session_del(session_);
+}
+
+size_t Http2Session::Receive(std::string_view in, Instant now) {
+  now_ = now;
+  ended_.clear();
+  size_t used = 0;
+  busy_ = true;
+  while (used < in.size() && !done() && link_.out().size() <= kMostUnsent) {
+    const std::string_view slice = in.substr(used, kSlice);
+    Take(slice);
+    used += slice.size();
+  }
+  busy_ = false;
+  return done() ? in.size() : used;
+}
+
+void Http2Session::Take(std::string_view in) {
+  if (!meter_.Walk(in, now_)) {
+    Fail(NGHTTP2_ENHANCE_YOUR_CALM);
+    return;
+  }
+  const ssize_t taken = nghttp2_session_mem_recv(session_, Bytes(in), in.size());
+  if (taken == NGHTTP2_ERR_BAD_CLIENT_MAGIC) {
+    failed_ = true;  // not HTTP/2: no frame of ours would be understood
+  } else if (taken < 0 || overrun_) {
+    const bool flood = overrun_ || taken == NGHTTP2_ERR_FLOODED;
+    Fail(flood ? NGHTTP2_ENHANCE_YOUR_CALM : NGHTTP2_INTERNAL_ERROR);
+  } else {
+    Pump();
+  }
+}
+
+void Http2Session::Drain() {
+  if (draining_ || done()) return;
+  draining_ = true;
+  drain_began_ = now_;
+  busy_ = true;
+  nghttp2_submit_shutdown_notice(session_);
+  nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, kDrainPing);
+  Pump();
+  busy_ = false;
+}
+
+void Http2Session::Tick(Instant now) {
+  if (done()) return;
+  if (meter_.whole()) whole_at_ = now;
+  if (now_ == Instant{}) whole_at_ = now;
+  now_ = now;
+  busy_ = true;
+  if (now - whole_at_ > options_.call_deadline) Fail(NGHTTP2_ENHANCE_YOUR_CALM);
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    if (calls_[i]->id != 0) EndIfLate(*calls_[i]);
+  }
+  if (draining_ && !drained_ && now - drain_began_ > kDrainWait) FinishDrain();
+  if (!failed_) Pump();
+  busy_ = false;
+}
+
+void Http2Session::EndIfLate(GrpcCall& call) {
+  const bool stuck = now_ - call.begun > options_.call_deadline;
+  if (!call.finished) {
+    if (call.PastDeadline(now_) || (stuck && !call.streaming)) {
+      Finish(call, {GrpcCode::kDeadlineExceeded, "the deadline has passed"});
+    }
+  } else if (stuck && call.unsent() > 0) {
+    nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, call.id, NGHTTP2_CANCEL);
+  }
+}
+
+void Http2Session::FinishDrain() {
+  drained_ = true;
+  // Those never end by themselves.
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    GrpcCall& call = *calls_[i];
+    if (call.id != 0 && call.streaming) {
+      Finish(call, {GrpcCode::kUnavailable, "the server is going down"});
+    }
+  }
+  nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE,
+                        nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR,
+                        nullptr, 0);
+}
+
+bool Http2Session::idle() const { return meter_.whole() && open_ == 0 && (!draining_ || drained_); }
+
+bool Http2Session::done() const {
+  return failed_ ||
+         (nghttp2_session_want_read(session_) == 0 && nghttp2_session_want_write(session_) == 0);
+}
+
+// ---- What arrives
+
+void Http2Session::OnBeginHeaders(int32_t stream) {
+  GrpcCall& call = TakeCall(stream);
+  call.begun = now_;
+  nghttp2_session_set_stream_user_data(session_, stream, &call);
+  last_ = &call;
+}
+
+int Http2Session::OnHeader(int32_t stream, std::string_view name, std::string_view value) {
+  GrpcCall* call = Find(stream);
+  if (call == nullptr) return 0;
+  call->header_bytes += name.size() + value.size() + 32;
+  if (call->header_bytes > options_.max_header_bytes) {
+    // A little too much gets an answer; far too much is not even looked at.
+    const bool far = call->header_bytes > 4 * options_.max_header_bytes;
+    return far ? NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE : 0;
+  }
+  if (name == ":path") {
+    call->method = methods_.Find(value);
+  } else if (name == ":method") {
+    call->is_post = value == "POST";
+  } else if (name == "content-type") {
+    call->is_grpc = IsGrpc(value);
+  } else if (name == "grpc-timeout") {
+    call->timeout = ParseGrpcTimeout(value);
+    call->bad_timeout = !call->timeout;
+  } else if (name[0] != ':' && name != "te" && !name.starts_with("grpc-")) {
+    call->metadata.Add(name, value);
+  }
+  return 0;
+}
+
+int Http2Session::OnFrame(const nghttp2_frame& frame) {
+  switch (frame.hd.type) {
+    case NGHTTP2_HEADERS:
+    case NGHTTP2_DATA: {
+      GrpcCall* call = Find(frame.hd.stream_id);
+      if (call == nullptr) break;
+      if (frame.hd.type == NGHTTP2_HEADERS && frame.headers.cat == NGHTTP2_HCAT_REQUEST) {
+        BeginCall(*call);
+      }
+      if ((frame.hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) HalfClose(*call);
+      break;
+    }
+    case NGHTTP2_PING:
+      if ((frame.hd.flags & NGHTTP2_FLAG_ACK) != 0 && draining_ && !drained_ &&
+          std::memcmp(frame.ping.opaque_data, kDrainPing, sizeof kDrainPing) == 0) {
+        FinishDrain();
+      }
+      break;
+    default: break;
+  }
+  return overrun_ ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
+}
+
+int Http2Session::OnData(int32_t stream, std::string_view bytes) {
+  GrpcCall* call = Find(stream);
+  if (call == nullptr || call->finished) return 0;
+  if (held_in_ + bytes.size() > options_.max_connection_bytes) {
+    Finish(*call, {GrpcCode::kResourceExhausted, "too much is under way on this connection"});
+    return 0;
+  }
+  call->in.append(bytes);
+  held_in_ += bytes.size();
+  ReadMessages(*call);
+  return overrun_ ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
+}
+
+void Http2Session::OnClose(int32_t stream, uint32_t error) {
+  GrpcCall* call = Find(stream);
+  if (call == nullptr) return;
+  if (error == NGHTTP2_NO_ERROR) meter_.CallAnswered();
+  GiveBack(*call);
+}
+
+void Http2Session::BeginCall(GrpcCall& call) {
+  if (call.header_bytes > options_.max_header_bytes) {
+    Finish(call, {GrpcCode::kResourceExhausted, "the headers are too long"});
+  } else if (!call.is_post) {
+    AnswerHttp(call, "405");
+  } else if (!call.is_grpc) {
+    AnswerHttp(call, "415");
+  } else if (call.method == nullptr) {
+    Finish(call, {GrpcCode::kUnimplemented, "there is no such method"});
+  } else if (call.bad_timeout) {
+    Finish(call, {GrpcCode::kInvalidArgument, "grpc-timeout is not digits and a unit"});
+  } else if (call.PastDeadline(now_)) {
+    Finish(call, {GrpcCode::kDeadlineExceeded, "the deadline has passed"});
+  } else if (call.method->streaming) {
+    call.streaming = call.method->streaming(call, Context(call));
+  }
+}
+
+bool Http2Session::FitsHead(GrpcCall& call, std::string_view head, size_t& length) {
+  length = 0;
+  for (size_t i = 1; i < kMessageHead; ++i) {
+    length = length << 8 | static_cast<unsigned char>(head[i]);
+  }
+  if (head[0] == 1) {
+    Finish(call, {GrpcCode::kUnimplemented, "compressed messages are not understood"});
+  } else if (head[0] != 0) {
+    Finish(call, {GrpcCode::kInternal, "a message begins with neither 0 nor 1"});
+  } else if (length > options_.max_message_bytes) {
+    Finish(call, {GrpcCode::kResourceExhausted, "the message is too long"});
+  }
+  return !call.finished;
+}
+
+void Http2Session::ReadMessages(GrpcCall& call) {
+  size_t used = 0;
+  while (!call.finished && call.in.size() - used >= kMessageHead) {
+    const std::string_view rest = std::string_view(call.in).substr(used);
+    size_t length = 0;
+    if (!FitsHead(call, rest, length)) break;
+    if (!call.streaming) {
+      if (rest.size() > kMessageHead + length) {
+        Finish(call, {GrpcCode::kUnimplemented, "a unary call takes one message"});
+      }
+      return;
+    }
+    if (rest.size() < kMessageHead + length) break;
+    if (call.PastDeadline(now_)) {
+      Finish(call, {GrpcCode::kDeadlineExceeded, "the deadline has passed"});
+      break;
+    }
+    call.streaming->OnMessage(rest.substr(kMessageHead, length), Context(call));
+    used += kMessageHead + length;
+  }
+  if (call.finished) used = call.in.size();
+  call.in.erase(0, used);
+  held_in_ -= used;
+}
+
+void Http2Session::HalfClose(GrpcCall& call) {
+  if (call.finished) return;
+  if (call.PastDeadline(now_)) {
+    Finish(call, {GrpcCode::kDeadlineExceeded, "the deadline has passed"});
+  } else if (!call.streaming) {
+    AnswerUnary(call);
+  } else if (!call.in.empty()) {
+    Finish(call, {GrpcCode::kInternal, "the message is cut off"});
+  } else {
+    call.streaming->OnHalfClose(Context(call));
+  }
+}
+
+void Http2Session::AnswerUnary(GrpcCall& call) {
+  size_t length = 0;
+  if (call.in.empty()) {
+    Finish(call, {GrpcCode::kUnimplemented, "a unary call takes one message"});
+    return;
+  }
+  // That there is no more than one message, and its head is right, was seen when it came.
+  if (call.in.size() < kMessageHead || !FitsHead(call, call.in, length) ||
+      call.in.size() < kMessageHead + length) {
+    Finish(call, {GrpcCode::kInternal, "the message is cut off"});
+    return;
+  }
+  call.out.resize(kMessageHead);
+  const std::string_view message = std::string_view(call.in).substr(kMessageHead);
+  const GrpcStatus status = call.method->unary(message, Context(call), call.out);
+  if (!status.ok()) {
+    call.out.clear();
+    Finish(call, status);
+    return;
+  }
+  PutMessageHead(call.out.data(), call.out.size() - kMessageHead);
+  call.finished = true;
+  held_out_ += call.out.size();
+  Respond(call);
+}
+
+// ---- What leaves
+
+void Http2Session::Write(GrpcCall& call, std::string_view message) {
+  if (call.finished) return;
+  char head[kMessageHead];
+  PutMessageHead(head, message.size());
+  call.out.append(head, kMessageHead).append(message);
+  held_out_ += kMessageHead + message.size();
+  Respond(call);
+  PumpLater();
+}
+
+void Http2Session::Finish(GrpcCall& call, const GrpcStatus& status) {
+  if (call.finished) return;
+  call.finished = true;
+  call.status = status;
+  if (call.responded) {
+    nghttp2_session_resume_data(session_, call.id);
+  } else {
+    SubmitTrailersOnly(call);
+  }
+  PumpLater();
+}
+
+void Http2Session::Respond(GrpcCall& call) {
+  if (held_out_ > options_.max_connection_bytes) {
+    overrun_ = true;
+    return;
+  }
+  if (call.responded) {
+    nghttp2_session_resume_data(session_, call.id);
+    return;
+  }
+  static const nghttp2_nv headers[] = {Constant(":status", "200"),
+                                       Constant("content-type", "application/grpc")};
+  nghttp2_data_provider provider;
+  provider.source.ptr = &call;
+  provider.read_callback = Callbacks::ReadOut;
+  call.responded = true;
+  nghttp2_submit_response(session_, call.id, headers, std::size(headers), &provider);
+}
+
+ssize_t Http2Session::ReadOut(GrpcCall& call, uint8_t* buffer, size_t size, uint32_t& flags) {
+  const size_t taken = std::min(size, call.unsent());
+  if (taken == 0 && !call.finished) return NGHTTP2_ERR_DEFERRED;
+  std::memcpy(buffer, call.out.data() + call.sent, taken);
+  call.sent += taken;
+  held_out_ -= taken;
+  if (call.unsent() == 0) {
+    call.out.clear();
+    call.sent = 0;
+    if (call.finished) {
+      flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
+      SubmitTrailers(call);
+    }
+  }
+  return static_cast<ssize_t>(taken);
+}
+
+void Http2Session::SubmitTrailers(GrpcCall& call) {
+  std::string text;
+  nghttp2_nv trailers[2];
+  nghttp2_submit_trailer(session_, call.id, trailers, PutStatus(call.status, trailers, text));
+}
+
+void Http2Session::SubmitTrailersOnly(GrpcCall& call) {
+  std::string text;
+  nghttp2_nv headers[5] = {Constant(":status", "200"),
+                           Constant("content-type", "application/grpc")};
+  size_t count = 2 + PutStatus(call.status, headers + 2, text);
+  if (call.status.code == GrpcCode::kUnimplemented) {
+    headers[count++] = Constant("grpc-accept-encoding", "identity");
+  }
+  call.responded = true;
+  nghttp2_submit_response(session_, call.id, headers, count, nullptr);
+}
+
+void Http2Session::AnswerHttp(GrpcCall& call, std::string_view status) {
+  const nghttp2_nv headers[] = {Constant(":status", status), Constant("content-length", "0"),
+                                Constant("allow", "POST")};
+  call.finished = call.responded = true;
+  nghttp2_submit_response(session_, call.id, headers, status == "405" ? 3 : 2, nullptr);
+}
+
+void Http2Session::OnSent(const nghttp2_frame& frame) {
+  if (frame.hd.type != NGHTTP2_HEADERS || (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return;
+  // Answered before all of it came: the rest is not wanted.
+  if (nghttp2_session_get_stream_remote_close(session_, frame.hd.stream_id) == 0) {
+    nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, frame.hd.stream_id, NGHTTP2_NO_ERROR);
+  }
+}
+
+void Http2Session::Pump() {
+  const uint8_t* bytes = nullptr;
+  ssize_t size = 0;
+  while ((size = nghttp2_session_mem_send(session_, &bytes)) > 0) {
+    link_.out().append(reinterpret_cast<const char*>(bytes), static_cast<size_t>(size));
+  }
+  if (size < 0) failed_ = true;
+}
+
+void Http2Session::PumpLater() {
+  if (busy_ || failed_) return;
+  if (overrun_) {
+    Fail(NGHTTP2_ENHANCE_YOUR_CALM);
+  } else {
+    Pump();
+  }
+  link_.Flush();
+}
+
+void Http2Session::Fail(uint32_t error) {
+  nghttp2_session_terminate_session(session_, error);
+  Pump();
+  failed_ = true;
+}
+
+// ---- The pool
+
+GrpcCall* Http2Session::Find(int32_t stream) {
+  if (last_ != nullptr && last_->id == stream) return last_;
+  last_ = static_cast<GrpcCall*>(nghttp2_session_get_stream_user_data(session_, stream));
+  return last_;
+}
+
+GrpcCall& Http2Session::TakeCall(int32_t stream) {
+  if (pool_.empty()) {
+    calls_.push_back(std::make_unique<GrpcCall>(*this));
+    pool_.push_back(calls_.back().get());
+  }
+  GrpcCall& call = *pool_.back();
+  pool_.pop_back();
+  call.id = stream;
+  open_ += 1;
+  return call;
+}
+
+void Http2Session::GiveBack(GrpcCall& call) {
+  if (last_ == &call) last_ = nullptr;
+  open_ -= 1;
+  held_in_ -= call.in.size();
+  held_out_ -= call.unsent();
+  call.finished = true;
+  if (call.streaming) {
+    call.streaming->OnEnd();
+    ended_.push_back(std::move(call.streaming));
+  }
+  call.Clear();
+  pool_.push_back(&call);
+}
+
+}  // namespace weir

@@ -1,0 +1,88 @@
+// The methods that a gRPC front answers: path -> handler.
+//
+//   unary      one message in, one out: a function.
+//   streaming  an object for each call, which is told of every message and writes as many as it
+//              likes, at once or later.
+//
+// Handlers are shared by all connections, and so by many threads; an object of a streaming call is
+// its connection's own.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fronts/grpc/call_metadata.h"
+#include "fronts/grpc/grpc_status.h"
+#include "fronts/protocol.h"
+#include "weir/instant.h"
+
+namespace weir {
+
+struct CallContext {
+  Instant now;
+  std::string_view peer;
+  const CallMetadata& metadata;
+};
+
+// The way back of a streaming call. Exists until StreamingCall::OnEnd has returned; to be used on
+// the connection's thread only.
+class CallStream {
+ public:
+  // After Finish, both do nothing.
+  virtual void Write(std::string_view message) = 0;
+  virtual void Finish(const GrpcStatus& status) = 0;
+  virtual Link& link() = 0;
+
+ protected:
+  ~CallStream() = default;
+};
+
+class StreamingCall {
+ public:
+  virtual ~StreamingCall() = default;
+  virtual void OnMessage(std::string_view message, const CallContext& context) = 0;
+  // The peer sends no more.
+  virtual void OnHalfClose(const CallContext& context) = 0;
+  // The call is over: finished, reset, or its connection is gone. The last that is called.
+  virtual void OnEnd() {}
+};
+
+// Appends the answer to `reply`, which is not empty at first; what it appends counts if it is ok.
+using UnaryHandler =
+    std::function<GrpcStatus(std::string_view message, const CallContext&, std::string& reply)>;
+using StreamingHandler =
+    std::function<std::unique_ptr<StreamingCall>(CallStream& stream, const CallContext&)>;
+
+struct Method {
+  std::string path;            // "/package.Service/Method"
+  UnaryHandler unary;          // one of the two
+  StreamingHandler streaming;  // is set
+};
+
+class MethodTable {
+ public:
+  void AddUnary(std::string path, UnaryHandler handler) {
+    methods_.push_back({std::move(path), std::move(handler), nullptr});
+  }
+  void AddStreaming(std::string path, StreamingHandler handler) {
+    methods_.push_back({std::move(path), nullptr, std::move(handler)});
+  }
+  // Null if there is none. A dozen comparisons of lengths: no hash is faster. Those called most
+  // should be added first.
+  const Method* Find(std::string_view path) const {
+    for (const Method& method : methods_) {
+      if (method.path == path) return &method;
+    }
+    return nullptr;
+  }
+  // "package.Service", each once, in the order of their methods.
+  std::vector<std::string> Services() const;
+
+ private:
+  std::vector<Method> methods_;  // does not change once there are connections
+};
+
+}  // namespace weir

@@ -1,0 +1,64 @@
+#include "fronts/grpc/native_messages.h"
+
+#include <string>
+
+namespace weir {
+namespace {
+
+void FillTiers(const TierStatus& tiers, v1::Decision& message) {
+  message.set_tier(tiers.tier);
+  message.set_tier_limit(tiers.tier_limit);
+  message.set_tier_hits(tiers.tier_hits);
+  message.set_burst(tiers.burst);
+  if (tiers.hard_limit) message.set_hard_limit(*tiers.hard_limit);
+  message.set_hard_limited(tiers.hard_limited);
+  message.set_hits_last_second(tiers.hits_last_second);
+  if (tiers.global_limit) message.set_global_limit(*tiers.global_limit);
+  message.set_global_limited(tiers.global_limited);
+  message.set_global_hits_last_second(tiers.global_hits_last_second);
+}
+
+}  // namespace
+
+int64_t ToMillis(Duration time) {
+  constexpr int64_t kNanos = 1'000'000;
+  if (time == kNever) return -1;
+  return time.count() / kNanos + (time.count() % kNanos > 0 ? 1 : 0);
+}
+
+Request ToRequest(const v1::LimitRequest& message) {
+  Request request;
+  request.namespace_name = message.namespace_();
+  request.resource = message.resource();
+  request.subject = message.subject();
+  if (message.has_cost()) request.cost = message.cost();
+  if (message.has_min_cost()) request.min_cost = message.min_cost();
+  request.settle = message.settle();
+  return request;
+}
+
+void FillDecision(const Decision& decision, v1::Decision& message) {
+  message.set_allowed(decision.allowed);
+  message.set_granted(decision.granted);
+  message.set_remaining(decision.remaining);
+  message.set_retry_after_ms(ToMillis(decision.retry_after));
+  message.set_reset_after_ms(ToMillis(decision.reset_after));
+  message.mutable_limit()->assign(decision.limit);
+  if (decision.ticket) message.set_ticket(decision.ticket.ToString());
+  for (const LimitStatus& limit : decision.limits()) {
+    v1::LimitStatus& status = *message.add_limits();
+    status.mutable_name()->assign(limit.name);
+    status.set_limit(limit.limit);
+    status.set_per_ms(ToMillis(limit.per));
+    status.set_remaining(limit.remaining);
+    status.set_reset_after_ms(ToMillis(limit.reset_after));
+  }
+  if (decision.tiers) FillTiers(*decision.tiers, message);
+}
+
+void FillSettled(const Settled& settled, v1::Settled& message) {
+  message.set_charged(settled.charged);
+  message.set_remaining(settled.remaining);
+}
+
+}  // namespace weir

@@ -1,0 +1,19 @@
+// weir.v1's messages and the limiter's words for them.
+#pragma once
+
+#include <weir/v1/limiter.pb.h>
+
+#include "weir/decision.h"
+
+namespace weir {
+
+// Views into the message.
+Request ToRequest(const v1::LimitRequest& message);
+// Into messages that are as new.
+void FillDecision(const Decision& decision, v1::Decision& message);
+void FillSettled(const Settled& settled, v1::Settled& message);
+
+// Rounded up; -1 for kNever.
+int64_t ToMillis(Duration time);
+
+}  // namespace weir

@@ -1,0 +1,144 @@
+#include "fronts/grpc/native_service.h"
+
+#include "fronts/grpc/native_messages.h"
+#include "fronts/grpc/parse_message.h"
+
+namespace weir {
+namespace {
+
+GrpcStatus NotAMessage() {
+  return {GrpcCode::kInvalidArgument, "bad_request: the message is not as weir.v1 has it"};
+}
+
+// What one thread needs for one message.
+struct Scratch {
+  v1::LimitRequest limit_request;
+  v1::SessionRequest session_request;
+  v1::SessionResponse session_response;
+  v1::Decision message;
+  Decision decision;
+};
+Scratch& ThisThread() {
+  thread_local Scratch scratch;
+  return scratch;
+}
+
+GrpcStatus Decide(Limiter& limiter, const v1::LimitRequest& message, Instant now,
+                  v1::Decision& answer) {
+  Decision& decision = ThisThread().decision;
+  limiter.Decide(ToRequest(message), now, decision);
+  if (decision.error != Code::kOk) return ToGrpcStatus(decision.error, decision.message);
+  FillDecision(decision, answer);
+  return {};
+}
+
+GrpcStatus Peek(Limiter& limiter, const v1::LimitRequest& message, Instant now,
+                v1::Decision& answer) {
+  const Decision decision = limiter.Peek(ToRequest(message), now);
+  if (decision.error != Code::kOk) return ToGrpcStatus(decision.error, decision.message);
+  FillDecision(decision, answer);
+  return {};
+}
+
+GrpcStatus Settle(Limiter& limiter, const v1::SettleRequest& message, Instant now,
+                  v1::Settled& answer) {
+  const std::optional<Ticket> ticket = Ticket::Parse(message.ticket());
+  if (!ticket) return ToGrpcStatus(Code::kBadRequest, "ticket: not 32 hexadecimal digits");
+  const Result<Settled> settled = limiter.Settle(*ticket, message.cost(), now);
+  if (!settled) return ToGrpcStatus(settled.error());
+  FillSettled(*settled, answer);
+  return {};
+}
+
+using LimitOperation = GrpcStatus (*)(Limiter&, const v1::LimitRequest&, Instant, v1::Decision&);
+
+UnaryHandler Unary(Limiter& limiter, LimitOperation operation) {
+  return [&limiter, operation](std::string_view bytes, const CallContext& context,
+                               std::string& reply) -> GrpcStatus {
+    Scratch& scratch = ThisThread();
+    if (!ParseMessage(bytes, scratch.limit_request)) return NotAMessage();
+    scratch.message.Clear();
+    GrpcStatus status = operation(limiter, scratch.limit_request, context.now, scratch.message);
+    if (status.ok()) scratch.message.AppendToString(&reply);
+    KeepSmall(bytes, scratch.limit_request);
+    return status;
+  };
+}
+
+class Session : public StreamingCall {
+ public:
+  Session(Limiter& limiter, CallStream& stream) : limiter_(limiter), stream_(stream) {}
+
+  void OnMessage(std::string_view bytes, const CallContext& context) override {
+    v1::SessionRequest& request = ThisThread().session_request;
+    v1::SessionResponse& response = ThisThread().session_response;
+    if (!ParseMessage(bytes, request)) {
+      stream_.Finish(NotAMessage());
+      return;
+    }
+    response.Clear();
+    response.set_id(request.id());
+    const GrpcStatus status = Answer(request, context.now, response);
+    if (!status.ok()) SetError(status, *response.mutable_error());
+    text_.clear();
+    response.AppendToString(&text_);
+    stream_.Write(text_);
+    KeepSmall(bytes, request);
+  }
+  void OnHalfClose(const CallContext&) override { stream_.Finish({}); }
+
+ private:
+  GrpcStatus Answer(const v1::SessionRequest& request, Instant now, v1::SessionResponse& response) {
+    switch (request.operation_case()) {
+      case v1::SessionRequest::kRequest:
+        return Decide(limiter_, request.request(), now, *response.mutable_decision());
+      case v1::SessionRequest::kPeek:
+        return Peek(limiter_, request.peek(), now, *response.mutable_decision());
+      case v1::SessionRequest::kSettle:
+        return Settle(limiter_, request.settle(), now, *response.mutable_settled());
+      case v1::SessionRequest::kReserve:
+      case v1::SessionRequest::kRelease:
+      case v1::SessionRequest::kTransfer:
+      case v1::SessionRequest::kSeize:
+        return {GrpcCode::kUnimplemented, "unimplemented: copies are not held over gRPC yet"};
+      case v1::SessionRequest::OPERATION_NOT_SET: break;
+    }
+    return ToGrpcStatus(Code::kBadRequest, "no operation that is known");
+  }
+
+  // A status's message begins with the code's name.
+  static void SetError(const GrpcStatus& status, v1::Error& error) {
+    const std::string_view text = status.message;
+    const size_t colon = text.find(": ");
+    error.set_status(static_cast<int>(status.code));
+    error.mutable_code()->assign(text.substr(0, colon));
+    if (colon != std::string_view::npos) error.mutable_message()->assign(text.substr(colon + 2));
+  }
+
+  Limiter& limiter_;
+  CallStream& stream_;
+  std::string text_;
+};
+
+}  // namespace
+
+void AddNativeService(MethodTable& methods, Limiter& limiter) {
+  methods.AddUnary("/weir.v1.Limiter/Request", Unary(limiter, Decide));
+  methods.AddUnary("/weir.v1.Limiter/Peek", Unary(limiter, Peek));
+  methods.AddUnary("/weir.v1.Limiter/Settle",
+                   [&limiter](std::string_view bytes, const CallContext& context,
+                              std::string& reply) -> GrpcStatus {
+                     v1::SettleRequest request;
+                     v1::Settled answer;
+                     if (!ParseMessage(bytes, request)) return NotAMessage();
+                     GrpcStatus status = Settle(limiter, request, context.now, answer);
+                     if (status.ok()) answer.AppendToString(&reply);
+                     return status;
+                   });
+  methods.AddStreaming("/weir.v1.Limiter/Session",
+                       [&limiter](CallStream& stream, const CallContext&) {
+                         return std::make_unique<Session>(limiter, stream);
+                       });
+}
+
+}  // namespace weir

@@ -1,0 +1,60 @@
+#include "server/rules_source.h"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "rules/parse.h"
+
+namespace weir {
+namespace {
+
+// Whatever tells one version of a file from the next.
+void LookAt(const std::string& path, std::string& seen) {
+  struct stat info{};
+  seen += path;
+  if (stat(path.c_str(), &info) != 0) {
+    seen += " gone";
+  } else {
+    for (const int64_t number :
+         {static_cast<int64_t>(info.st_ino), static_cast<int64_t>(info.st_size),
+          static_cast<int64_t>(info.st_mtim.tv_sec), static_cast<int64_t>(info.st_mtim.tv_nsec)}) {
+      seen += ' ' + std::to_string(number);
+    }
+  }
+  seen += '\n';
+}
+
+}  // namespace
+
+std::vector<std::string> RulesSource::Paths() const {
+  std::vector<std::string> paths;
+  const std::string& rules = settings_.config.empty() ? settings_.seed : settings_.config;
+  for (const std::string& root : {rules, settings_.ratelimit_config}) {
+    if (root.empty()) continue;
+    paths.push_back(root);
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(root, error)) {
+      paths.push_back(entry.path().string());
+    }
+  }
+  return paths;
+}
+
+std::string RulesSource::Look() const {
+  std::string seen;
+  for (const std::string& path : Paths()) LookAt(path, seen);
+  return seen;
+}
+
+std::shared_ptr<const Rulebook> RulesSource::Load(std::string* errors) {
+  looked_ = Look();
+  ParseResult result = LoadAllRules(settings_.config.empty() ? settings_.seed : settings_.config,
+                                    settings_.ratelimit_config);
+  if (!result.ok()) *errors = ToString(result.errors);
+  return result.rules;
+}
+
+bool RulesSource::Changed() const { return watched() && Look() != looked_; }
+
+}  // namespace weir

@@ -1,0 +1,32 @@
+// Where a server's rules come from: files, read again when they change.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/settings.h"
+#include "weir/limiter.h"
+
+namespace weir {
+
+class RulesSource {
+ public:
+  explicit RulesSource(const Settings& settings) : settings_(settings) {}
+
+  // Null if the rules cannot be read; `errors` then has every mistake, one a line.
+  std::shared_ptr<const Rulebook> Load(std::string* errors);
+  // True if a file has changed, come or gone since the last Load.
+  bool Changed() const;
+  bool watched() const { return !settings_.config.empty() || !settings_.ratelimit_config.empty(); }
+
+ private:
+  std::vector<std::string> Paths() const;
+  // Names, sizes and times of everything that would be read.
+  std::string Look() const;
+
+  const Settings& settings_;
+  std::string looked_;
+};
+
+}  // namespace weir

@@ -1,0 +1,221 @@
+#include "server/server.h"
+
+#include <sys/resource.h>
+
+#include <thread>
+
+#include "fronts/envoy/rate_limit_json.h"
+#include "fronts/grpc/grpc_front.h"
+#include "fronts/http/http_front.h"
+#include "fronts/resp/resp_front.h"
+#include "server/stats_route.h"
+#include "server/version.h"
+
+namespace weir {
+namespace {
+
+constexpr Duration kLookEvery = std::chrono::milliseconds(500);
+constexpr std::string_view kOff = "off";
+
+// As many connections as the machine allows.
+void RaiseFileLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+size_t Threads(int wanted) {
+  if (wanted > 0) return static_cast<size_t>(wanted);
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+// One line of the log for each.
+void LogMistakes(spdlog::logger& log, std::string_view what, std::string_view mistakes) {
+  while (!mistakes.empty()) {
+    const size_t end = std::min(mistakes.find('\n'), mistakes.size());
+    if (end > 0) log.error("{}: {}", what, mistakes.substr(0, end));
+    mistakes.remove_prefix(std::min(end + 1, mistakes.size()));
+  }
+}
+
+}  // namespace
+
+Server::Server(const Settings& settings, Clock& clock, std::shared_ptr<spdlog::logger> log)
+    : settings_(settings), clock_(clock), log_(std::move(log)), source_(settings_) {}
+
+Server::~Server() { Stop(); }
+
+bool Server::Start() {
+  RaiseFileLimit();
+  if (!LoadSettings() || !MakeLimiter(clock_.Now())) return false;
+  for (size_t i = 0; i < Threads(settings_.threads); ++i) {
+    workers_.push_back(std::make_unique<Worker>(
+        clock_, WorkerLimits{.connections = settings_.max_connections}));
+  }
+  MakeFronts();
+  if (!OpenPorts()) return false;
+  for (size_t i = 0; i < workers_.size(); ++i) workers_[i]->Start(static_cast<int>(i));
+  return true;
+}
+
+bool Server::LoadSettings() {
+  for (const std::string& hop : settings_.trusted_hops) {
+    if (http::ParseNetwork(hop)) continue;
+    log_->error("--trusted-hops: \"{}\" is not a network such as 10.0.0.0/8", hop);
+    return false;
+  }
+  if (settings_.token_file.empty()) return true;
+  Result<Tokens> tokens = Tokens::Load(settings_.token_file);
+  if (!tokens) {
+    log_->error("{}", tokens.error().message);
+    return false;
+  }
+  tokens_ = std::move(*tokens);
+  return true;
+}
+
+bool Server::MakeLimiter(Instant now) {
+  std::string errors;
+  std::shared_ptr<const Rulebook> rules = source_.Load(&errors);
+  if (rules == nullptr) {
+    LogMistakes(*log_, "the rules cannot be read", errors);
+    return false;
+  }
+  limiter_ = std::make_unique<Limiter>(std::move(rules),
+                                       LimiterOptions{.memory_bytes = settings_.memory_bytes,
+                                                      .node = settings_.node,
+                                                      .adhoc = settings_.adhoc},
+                                       now);
+  return true;
+}
+
+void Server::MakeFronts() {
+  if (settings_.http != kOff) {
+    HttpOptions options;
+    for (const std::string& hop : settings_.trusted_hops) {
+      options.trusted_hops.push_back(*http::ParseNetwork(hop));
+    }
+    options.json_rate_limit = [this](std::string_view body, Instant now) {
+      auto [status, text] = AnswerJson(*limiter_, body, now);
+      return HttpOptions::JsonAnswer{status, std::move(text)};
+    };
+    options.ready = [this] { return !draining_.load() && !reloads_.last_failed.load(); };
+    auto http = std::make_unique<HttpFront>(*limiter_, std::move(options));
+    AddServerRoutes(*http);
+    fronts_.push_back(std::move(http));
+  }
+  if (settings_.grpc != kOff) {
+    auto grpc = std::make_unique<GrpcFront>(*limiter_);
+    grpc_ = grpc.get();
+    fronts_.push_back(std::move(grpc));
+  }
+  if (settings_.resp != kOff) {
+    RespOptions options{.adhoc = settings_.adhoc, .version = std::string(Version())};
+    if (tokens_.required()) {
+      options.password = [this](std::string_view password) { return tokens_.Knows(password); };
+    }
+    fronts_.push_back(std::make_unique<RespFront>(*limiter_, std::move(options)));
+  }
+}
+
+void Server::AddServerRoutes(HttpFront& http) {
+  AddStatsRoute(http.routes(), *limiter_, tokens_);
+  http.routes().Add("GET", "/metrics",
+                    [this](const http::HttpRequest&, http::Responder responder) {
+                      const std::string text = MetricsText(*limiter_, workers_, reloads_);
+                      responder.Send({.content_type = "text/plain; version=0.0.4; charset=utf-8",
+                                      .body = text});
+                    });
+}
+
+bool Server::OpenPorts() {
+  for (const auto& front : fronts_) {
+    const std::string_view name = front->name();
+    const std::string& address = name == "http"   ? settings_.http
+                                 : name == "grpc" ? settings_.grpc
+                                                  : settings_.resp;
+    if (!OpenPort(*front, address)) return false;
+  }
+  return true;
+}
+
+bool Server::OpenPort(Front& front, const std::string& text) {
+  Result<Address> address = Address::Parse(text);
+  if (!address) {
+    log_->error("--{}: {}", front.name(), address.error().message);
+    return false;
+  }
+  const Tls* tls = nullptr;
+  if (settings_.tls.any()) {
+    auto opened = Tls::Open(settings_.tls, std::string(front.alpn()));
+    if (!opened) {
+      log_->error("{}", opened.error().message);
+      return false;
+    }
+    tls_.push_back(std::move(*opened));
+    tls = tls_.back().get();
+  }
+  for (const auto& worker : workers_) {
+    Result<FileDescriptor> socket = Listen(*address);
+    if (!socket) {
+      log_->error("--{}: {}", front.name(), socket.error().message);
+      return false;
+    }
+    // Port 0 is any: the other workers listen on the one that the first was given.
+    *address = Address::OfSocket(socket->get());
+    worker->Serve({&front, *address, tls}, std::move(*socket));
+  }
+  listening_.push_back({std::string(front.name()), *address, tls != nullptr});
+  log_->info("{} on {}{}", front.name(), address->ToString(), tls == nullptr ? "" : " (TLS)");
+  return true;
+}
+
+void Server::Tick(Instant now) {
+  limiter_->Tick(now);
+  if (now - looked_ < kLookEvery) return;
+  looked_ = now;
+  if (source_.Changed()) ReloadRules(now);
+}
+
+void Server::Reload(Instant now) {
+  ReloadRules(now);
+  for (const auto& tls : tls_) {
+    const Result<bool> loaded = tls->Reload();
+    if (!loaded) log_->error("the old certificate stays: {}", loaded.error().message);
+  }
+}
+
+void Server::ReloadRules(Instant now) {
+  if (!source_.watched()) return;
+  std::string errors;
+  std::shared_ptr<const Rulebook> rules = source_.Load(&errors);
+  reloads_.last_failed.store(rules == nullptr);
+  if (rules == nullptr) {
+    reloads_.failed.fetch_add(1);
+    LogMistakes(*log_, "the old rules stay", errors);
+    return;
+  }
+  limiter_->Install(std::move(rules), now);
+  reloads_.done.fetch_add(1);
+  log_->info("new rules are in force");
+}
+
+void Server::Drain() {
+  draining_.store(true);
+  if (grpc_ != nullptr) grpc_->health().SetServing(false);
+  for (const auto& worker : workers_) worker->Drain();
+}
+
+bool Server::drained() const {
+  for (const auto& worker : workers_) {
+    if (worker->open() > 0) return false;
+  }
+  return true;
+}
+
+void Server::Stop() {
+  for (const auto& worker : workers_) worker->Stop();
+}
+
+}  // namespace weir
