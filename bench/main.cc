@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
   fronts->add_flag("--json", json, "one JSON object per row");
   fronts->add_option("--rounds", fronts_options.rounds, "rounds of which the best counts");
   fronts->add_option("--scale", fronts_options.scale, "of the number of requests");
-  fronts->add_option("--programs", fronts_options.programs, "where weir and weir-grpc-peer are");
+  fronts->add_option("--programs", fronts_options.programs, "where weir and grpc-peer are");
   CLI11_PARSE(app, argc, argv);
   if (fronts->parsed()) return RunFronts(fronts_options, json);
   if (quick) options = {.keys = {100'000}, .operations = 500'000, .runs = 1};

@@ -131,7 +131,7 @@ class Suite {
     nginx_ = Start({"nginx", "-c", directory_.Write("nginx.conf", text)}, port);
   }
   void StartGrpcPeer() {
-    const std::string peer = options_.programs + "/weir-grpc-peer";
+    const std::string peer = options_.programs + "/grpc-peer";
     if (!std::filesystem::exists(peer)) return;
     const int port = FreePort();
     peer_ = Start({peer, "127.0.0.1:" + std::to_string(port)}, port);

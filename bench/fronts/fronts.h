@@ -18,7 +18,7 @@
 namespace weir::bench {
 
 struct FrontsOptions {
-  std::string programs;  // the directory of weir and weir-grpc-peer
+  std::string programs;  // the directory of weir and grpc-peer
   int rounds = 3;
   double scale = 1;  // of the number of requests
 };
