@@ -187,6 +187,8 @@ TEST_F(HttpTest, AuthNamesTheParameterThatIsWrong) {
   EXPECT_EQ(field(good + "&subject_from=header:"), "subject_from");
   EXPECT_EQ(field(good + "&subject_from=header:X-User"), "subject_from");
   EXPECT_EQ(field(good + "&subject_from=header:X-User", "X-User:\r\n"), "subject_from");
+  EXPECT_EQ(field(good + "&subject_from=header:X-User", "X-User: a\r\nx-user: b\r\n"),
+            "subject_from");
   EXPECT_EQ(StatusOf(Send(Get("/v1/auth?namespace=no&resource=search&subject=u"))), 404);
 }
 
@@ -404,6 +406,9 @@ struct LaterTest : HttpTest {
           std::string(q.FindHeader("x-b").value_or("-")) + " " + std::string(q.peer);
       r.Send({.status = 201, .content_type = "a/b", .body = body, .headers = "E: f\r\n"});
     });
+    front.routes().Add("GET", "/same", [](const http::HttpRequest&, http::Responder r) {
+      r.Send({.status = 304, .content_type = {}, .body = "none", .headers = "ETag: e\r\n"});
+    });
     front.routes().AddPrefix("PUT", "/", [](const http::HttpRequest&, http::Responder r) {
       r.Send({.status = 200, .content_type = {}, .body = {}, .headers = {}});
     });
@@ -443,6 +448,10 @@ TEST_F(LaterTest, AForgottenAnswerIsGivenAllTheSame) {
   waiting.clear();
   EXPECT_EQ(StatusOf(link.RunPosted()), 503);
   EXPECT_EQ(StatusOf(Send(Get("/healthz"))), 200);
+}
+
+TEST_F(LaterTest, WhatIsNotModifiedHasNoBody) {
+  EXPECT_EQ(Send(Get("/same")), "HTTP/1.1 304 Not Modified\r\nETag: e\r\n\r\n");
 }
 
 TEST_F(LaterTest, PrefixesTakeWhatIsBelowThem) {
