@@ -13,3 +13,22 @@ weir_executable(weir-lab lab/*.cc weir_oracle CLI11::CLI11 fmt::fmt)
 if(NOT WEIR_SANITIZE)
   weir_executable(weir-bench "bench/*.cc;bench/*/*.cc" weir_limiter CLI11::CLI11 fmt::fmt)
 endif()
+
+# A rival on the wire, of grpc++. Not in TSan builds, where Debian's grpc++ raises false alarms; and
+# not in `all`, for it compiles slowly.
+find_package(gRPC QUIET CONFIG)
+if(gRPC_FOUND AND NOT WEIR_SANITIZE)
+  set(rls envoy/service/ratelimit/v3/rls)
+  add_custom_command(
+    OUTPUT "${PROJECT_BINARY_DIR}/api/${rls}.grpc.pb.cc" "${PROJECT_BINARY_DIR}/api/${rls}.grpc.pb.h"
+    COMMAND protobuf::protoc "--proto_path=${PROJECT_SOURCE_DIR}/api"
+            "--grpc_out=${PROJECT_BINARY_DIR}/api"
+            "--plugin=protoc-gen-grpc=$<TARGET_FILE:gRPC::grpc_cpp_plugin>"
+            "${PROJECT_SOURCE_DIR}/api/${rls}.proto"
+    DEPENDS "${PROJECT_SOURCE_DIR}/api/${rls}.proto" VERBATIM)
+  add_executable(grpc-peer EXCLUDE_FROM_ALL bench/fronts/peers/grpc_peer.cc
+                 "${PROJECT_BINARY_DIR}/api/${rls}.grpc.pb.cc")
+  target_compile_options(grpc-peer PRIVATE -w)
+  target_link_libraries(grpc-peer PRIVATE weir_api gRPC::grpc++ absl::synchronization)
+  set_target_properties(grpc-peer PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
+endif()

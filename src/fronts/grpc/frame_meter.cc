@@ -34,8 +34,14 @@ void FrameMeter::Count(const unsigned char* head) {
   if (!brings_something) points_ -= 1;
 }
 
+Duration FrameMeter::Unfinished(Instant now) {
+  if (!began_) began_ = now;
+  return whole() ? Duration::zero() : now - *began_;
+}
+
 bool FrameMeter::Walk(std::string_view in, Instant now) {
   Refill(now);
+  if (!began_) began_ = now;
   while (!in.empty()) {
     if (left_ > 0) {
       const size_t taken = std::min<size_t>(left_, in.size());
@@ -43,6 +49,7 @@ bool FrameMeter::Walk(std::string_view in, Instant now) {
       in.remove_prefix(taken);
       continue;
     }
+    if (head_size_ == 0) began_ = now;
     const size_t taken = std::min<size_t>(kHeadBytes - head_size_, in.size());
     std::memcpy(head_ + head_size_, in.data(), taken);
     head_size_ += static_cast<uint32_t>(taken);

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "weir/instant.h"
@@ -28,6 +29,8 @@ class FrameMeter {
   void CallAnswered() { points_ = std::min(points_ + kPointsPerCall, kMostPoints); }
   // Not within a frame, nor within the preface.
   bool whole() const { return left_ == 0 && head_size_ == 0; }
+  // How long the peer has been at the frame that it is within; 0 if it is within none.
+  Duration Unfinished(Instant now);
 
  private:
   static constexpr uint32_t kPrefaceBytes = 24;
@@ -40,7 +43,8 @@ class FrameMeter {
   uint32_t head_size_ = 0;         // of the next frame's head, if a part of it has come
   unsigned char head_[kHeadBytes] = {};
   int64_t points_ = kMostPoints;
-  Instant refilled_{};  // the points' time
+  Instant refilled_{};            // the points' time
+  std::optional<Instant> began_;  // the last frame, or the preface; none: we were not told the time
 };
 
 }  // namespace weir

@@ -179,11 +179,9 @@ void Http2Session::Drain() {
 
 void Http2Session::Tick(Instant now) {
   if (done()) return;
-  if (meter_.whole()) whole_at_ = now;
-  if (now_ == Instant{}) whole_at_ = now;
   now_ = now;
   busy_ = true;
-  if (now - whole_at_ > options_.call_deadline) Fail(NGHTTP2_ENHANCE_YOUR_CALM);
+  if (meter_.Unfinished(now) > options_.call_deadline) Fail(NGHTTP2_ENHANCE_YOUR_CALM);
   for (size_t i = 0; i < calls_.size(); ++i) {
     if (calls_[i]->id != 0) EndIfLate(*calls_[i]);
   }

@@ -97,8 +97,7 @@ class Http2Session : public Protocol {
   const GrpcOptions options_;
   nghttp2_session* session_ = nullptr;
   FrameMeter meter_;
-  Instant now_{};       // of the last Receive or Tick
-  Instant whole_at_{};  // when no frame was cut off, last
+  Instant now_{};  // of the last Receive or Tick
   Instant drain_began_{};
 
   std::vector<std::unique_ptr<GrpcCall>> calls_;  // open ones and the pool

@@ -1,0 +1,62 @@
+// The gRPC front: any bytes on a connection, in any pieces, and it neither falls over nor holds more
+// than it may.
+//
+// The first byte of the input says in what pieces the rest comes.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "fronts/grpc/grpc_front.h"
+#include "weir/limiter.h"
+
+namespace {
+
+constexpr std::string_view kRules = R"(
+namespaces:
+  edge:
+    resources:
+      search: {limits: [{limit: 5, per: 1s}]}
+    descriptors:
+      - {key: a, rate_limit: {unit: second, requests_per_unit: 5}, metadata: {team: x}}
+)";
+
+class NoLink : public weir::Link {
+ public:
+  void Flush() override {}
+  void Post(std::function<void()>) override {}
+  std::string_view peer() const override { return "192.0.2.7"; }
+};
+
+weir::GrpcFront& TheFront() {
+  static std::string errors;
+  static weir::Limiter limiter(weir::ParseRules(kRules, &errors), {}, weir::Instant{});
+  static weir::GrpcFront front(limiter);
+  return front;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  const size_t piece = data[0] == 0 ? size : data[0];
+  std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
+  NoLink link;
+  const std::unique_ptr<weir::Protocol> protocol = TheFront().Accept(link);
+  weir::Instant now = weir::FromNanos(1'000'000'000);
+  while (!rest.empty() && !protocol->done()) {
+    const std::string_view in = rest.substr(0, piece);
+    const size_t used = protocol->Receive(in, now);
+    if (used != in.size()) std::abort();  // out is emptied every time
+    if (link.out().size() > (size_t{8} << 20)) std::abort();
+    link.out().clear();
+    rest.remove_prefix(used);
+    now += std::chrono::milliseconds(1);
+  }
+  protocol->idle();
+  protocol->Drain();
+  protocol->Tick(now + std::chrono::seconds(60));
+  return 0;
+}
