@@ -87,6 +87,13 @@ BurstTiers::View BurstTiers::Current(const State& state, Instant now) const {
   return {current, tier.limit, state.tiers[current - 1].hits.CountFrom(WindowStart(tier, now))};
 }
 
+uint64_t BurstTiers::LastSecond(const State& state, Instant now) const {
+  const Instant from = After(Latest(state, now), -std::chrono::seconds(1));
+  uint64_t hits = 0;
+  for (const TierState& tier : state.tiers) hits = SaturatingAdd(hits, tier.hits.CountFrom(from));
+  return hits;
+}
+
 BurstTiers::Receipt BurstTiers::Take(State& state, uint64_t n, Instant now) const {
   Receipt receipt{.at = Latest(state, now)};
   if (n == 0) return receipt;

@@ -69,6 +69,8 @@ struct BurstTiers {
     uint64_t hits = 0;
   };
   View Current(const State& state, Instant now) const;
+  // Hits of the last second, over all tiers (of a tier with a shorter window: of that).
+  uint64_t LastSecond(const State& state, Instant now) const;
 
   uint64_t Capacity() const;  // the sum of the tiers' limits, saturating
   std::optional<uint64_t> Room(const State& state, Instant now) const;

@@ -17,6 +17,7 @@ void ExplainTiers(const RuleLimit& rule, const Charge& charge, std::optional<Tie
     tiers->tier_limit = charge.tier_limit;
     tiers->tier_hits = charge.tier_hits;
     tiers->burst = charge.burst;
+    tiers->hits_last_second = charge.used;  // unless a hard limit tells
   } else if (tiers && rule.name == "hard_limit") {
     tiers->hard_limit = std::get<SlidingLog>(rule.limit).limit;
     tiers->hard_limited = charge.refused;

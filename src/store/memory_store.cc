@@ -77,6 +77,7 @@ void ShowState(const A& algorithm, CellState<A>& state, Charge& charge, Instant 
     charge.tier = view.tier;
     charge.tier_limit = view.limit;
     charge.tier_hits = view.hits;
+    charge.used = algorithm.LastSecond(state.state(), now);
   }
 }
 

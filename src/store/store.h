@@ -58,7 +58,7 @@ struct Charge {
   uint64_t remaining;
   Duration reset_after;
   Duration wait;  // for `least`, if refused: kNever when it can never fit
-  uint64_t used;  // of logs and copies only: hits that count, copies that are held
+  uint64_t used;  // hits that count (logs), copies that are held, hits of the last second (tiers)
   // Of burst tiers only: the tier after the decision.
   uint64_t tier, tier_limit, tier_hits;
   bool burst;

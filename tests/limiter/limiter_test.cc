@@ -231,5 +231,23 @@ namespaces:
   EXPECT_EQ(limiter->Release(held->hold, 0, kStart).error().code, Code::kNotHeld);
 }
 
+TEST(Limiter, HitsOfTheLastSecondAreToldWithoutAHardLimitToo) {
+  std::string errors;
+  Limiter limiter(ParseRules("namespaces: {a: {resources: {v: {tiers: {tiers: [{limit: 50, window: "
+                             "10s, active: 60s}]}}}}}",
+                             &errors),
+                  {}, FromNanos(1'800'000'000'000'000'000));
+  ASSERT_EQ(errors, "");
+  const Instant start = FromNanos(1'800'000'000'000'000'000);
+  for (int i = 0; i < 4; ++i) limiter.Decide({"a", "v", "ann"}, start);
+  limiter.Decide({"a", "v", "ann"}, start + std::chrono::milliseconds(900));
+  EXPECT_EQ(limiter.Peek({"a", "v", "ann"}, start + std::chrono::milliseconds(950))
+                .tiers->hits_last_second,
+            5u);
+  EXPECT_EQ(limiter.Peek({"a", "v", "ann"}, start + std::chrono::milliseconds(1500))
+                .tiers->hits_last_second,
+            1u);
+}
+
 }  // namespace
 }  // namespace weir

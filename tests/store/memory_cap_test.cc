@@ -10,27 +10,32 @@ using std::chrono::hours;
 using std::chrono::seconds;
 using testing::kStart;
 
-TEST(MemoryCap, HoldsAgainstAFloodAndNeverResetsAnAbuser) {
-  MemoryStore store(testing::Mib(8), kStart);
+// Newcomers, each with a request or so, against a cap that holds a small part of them.
+void Flood(uint64_t newcomers, uint64_t cap) {
+  MemoryStore store(cap, kStart);
   const LimitSlot* slot = store.limits().Add(TokenBucket(40, hours(1), 40), false, kStart);
   constexpr uint64_t kAbusers = 100;
   for (uint64_t i = 0; i < kAbusers; ++i) {
     ASSERT_TRUE(testing::Take(store, slot, i, 40, kStart).allowed);
   }
   Instant now = kStart;
-  for (uint64_t i = 0; i < 2'000'000; ++i) {
+  for (uint64_t i = 0; i < newcomers; ++i) {
     now += Duration(100);
     ASSERT_TRUE(testing::Take(store, slot, 1'000'000 + i, 1, now).allowed);
-    if (i % 10'000 == 0) {
-      ASSERT_LE(store.bytes(), testing::Mib(8));
+    if (i % (newcomers / 200) == 0) {
+      ASSERT_LE(store.bytes(), cap);
       for (uint64_t a = 0; a < kAbusers; ++a) {
         ASSERT_FALSE(testing::Take(store, slot, a, 1, now).allowed) << "after " << i;
       }
     }
   }
-  EXPECT_GT(store.forgotten(), 1'000'000u);
-  EXPECT_GT(store.keys(), 200'000u);  // what fits is kept
+  EXPECT_GT(store.forgotten(), newcomers / 2);
+  EXPECT_GT(store.keys(), cap / 40);  // what fits is kept
 }
+
+TEST(MemoryCap, HoldsAgainstAFloodAndNeverResetsAnAbuser) { Flood(2'000'000, testing::Mib(8)); }
+
+TEST(MemoryCapLong, HoldsAgainstAHundredMillionKeys) { Flood(100'000'000, testing::Mib(64)); }
 
 // A debt is forgotten only while the table is full of others at least as great.
 TEST(MemoryCap, ForgetsTheLeastUsedFirst) {
