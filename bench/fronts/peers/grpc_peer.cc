@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "envoy/service/ratelimit/v3/rls.grpc.pb.h"
+#include <envoy/service/ratelimit/v3/rls.grpc.pb.h>
 
 namespace {
 
