@@ -4,16 +4,21 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <exception>
+#include <filesystem>
 
 #include "bench/engine/engine.h"
 #include "bench/engine/rivals.h"
+#include "bench/fronts/fronts.h"
 #include "bench/huge_pages.h"
 #include "bench/workload.h"
 
 namespace {
 
 using weir::bench::EngineOptions;
-using weir::bench::Goal;
+using weir::bench::FrontRow;
+using weir::bench::FrontsOptions;
+using weir::bench::FrontsResult;
 using weir::bench::Row;
 
 void ShowProgress(const std::string& doing) {
@@ -30,12 +35,32 @@ int RunEngine(const EngineOptions& options, bool json) {
   fmt::print("Names of {} bytes; maps are {}; huge pages on all sides.\n\n",
              weir::bench::Names::kLength, weir::bench::kFlatMap);
   PrintTable(rows);
-  fmt::print("\n{:<60} {:>9} {:>8}\n", "goal, at the largest number of keys, uniform", "measured",
-             "goal");
-  for (const Goal& goal : GoalsOf(rows)) {
-    fmt::print("{:<60} {:>9.2f} {:>2} {:>5.2f}  {}\n", goal.what, goal.measured,
-               goal.at_most ? "<=" : ">=", goal.goal, goal.met() ? "met" : "NOT MET");
+  PrintGoals("goal, at the largest number of keys, uniform", GoalsOf(rows));
+  return 0;
+}
+
+int RunFronts(const FrontsOptions& options, bool json) {
+  FrontsResult result;
+  try {
+    result = MeasureFronts(options, ShowProgress);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "\nerror: {}\n", error.what());
+    return 1;
   }
+  if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\x1b[K");
+  if (json) {
+    for (const FrontRow& row : result.rows) {
+      fmt::print("{{\"what\":\"{}\",\"cpu_micros\":{:.3f},\"per_second\":{:.0f}}}\n", row.what,
+                 row.micros, row.per_second);
+    }
+    return 0;
+  }
+  fmt::print("{:<58} {:>16} {:>12}\n", "server on one core, load on the other", "CPU µs/request",
+             "requests/s");
+  for (const FrontRow& row : result.rows) {
+    fmt::print("{:<58} {:>15.2f} {:>12.0f}\n", row.what, row.micros, row.per_second);
+  }
+  PrintGoals("goal", result.goals);
   return 0;
 }
 
@@ -53,7 +78,16 @@ int main(int argc, char** argv) {
   engine->add_option("--keys", options.keys, "numbers of keys")->delimiter(',');
   engine->add_option("--operations", options.operations, "operations per run");
   engine->add_option("--runs", options.runs, "runs of which the best counts");
+  FrontsOptions fronts_options;
+  fronts_options.programs = std::filesystem::canonical("/proc/self/exe").parent_path();
+  CLI::App* fronts =
+      app.add_subcommand("fronts", "servers under load, beside Redis, nginx, grpc++");
+  fronts->add_flag("--json", json, "one JSON object per row");
+  fronts->add_option("--rounds", fronts_options.rounds, "rounds of which the best counts");
+  fronts->add_option("--scale", fronts_options.scale, "of the number of requests");
+  fronts->add_option("--programs", fronts_options.programs, "where weir and grpc-peer are");
   CLI11_PARSE(app, argc, argv);
+  if (fronts->parsed()) return RunFronts(fronts_options, json);
   if (quick) options = {.keys = {100'000}, .operations = 500'000, .runs = 1};
   return RunEngine(options, json);
 }

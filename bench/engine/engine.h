@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bench/engine/measure.h"
+#include "bench/goal.h"
 
 namespace weir::bench {
 
@@ -21,12 +22,6 @@ using Progress = std::function<void(const std::string& doing)>;
 std::vector<Row> MeasureEngine(const EngineOptions& options, const Progress& progress);
 
 // The goals of the project that these rows speak to, with what was measured.
-struct Goal {
-  std::string what;
-  double measured, goal;
-  bool at_most;  // or at least
-  bool met() const { return at_most ? measured <= goal : measured >= goal; }
-};
 std::vector<Goal> GoalsOf(const std::vector<Row>& rows);
 
 }  // namespace weir::bench

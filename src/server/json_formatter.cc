@@ -8,11 +8,12 @@
 namespace weir {
 
 void JsonFormatter::format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& out) {
-  const auto millis = std::chrono::duration_cast<std::chrono::milliseconds>(
-                          message.time.time_since_epoch())
-                          .count();
+  const auto millis =
+      std::chrono::duration_cast<std::chrono::milliseconds>(message.time.time_since_epoch())
+          .count();
   const nlohmann::ordered_json line = {
-      {"time", fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(message.time), millis % 1000)},
+      {"time",
+       fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(message.time), millis % 1000)},
       {"level", std::string(spdlog::level::to_string_view(message.level).data())},
       {"message", std::string(message.payload.data(), message.payload.size())}};
   const std::string text =

@@ -74,8 +74,9 @@ void AddServe(CLI::App& app, int& exit_code) {
   static weir::Settings settings;
   static std::string adhoc = "on";
   CLI::App* command = app.add_subcommand("serve", "Answer over HTTP, gRPC and the Redis protocol");
-  CLI::Option* config = AddSetting(command, "--config", settings.config,
-                                   "Rules: a file or a directory of them; a change is read at once");
+  CLI::Option* config =
+      AddSetting(command, "--config", settings.config,
+                 "Rules: a file or a directory of them; a change is read at once");
   AddSetting(command, "--seed", settings.seed, "Rules that are read once, at the start")
       ->excludes(config);
   AddSetting(command, "--ratelimit-config", settings.ratelimit_config,
@@ -85,7 +86,8 @@ void AddServe(CLI::App& app, int& exit_code) {
   AddSetting(command, "--resp", settings.resp, "Address of the Redis front, or off");
   AddSetting(command, "--threads", settings.threads, "Threads that serve; 0: one for each core")
       ->check(CLI::Range(0, 1024));
-  AddSetting(command, "--memory", settings.memory_bytes, "What the state of all keys may take, e.g. 512MiB")
+  AddSetting(command, "--memory", settings.memory_bytes,
+             "What the state of all keys may take, e.g. 512MiB")
       ->transform(CLI::AsSizeValue(false));
   AddSetting(command, "--adhoc", adhoc, "on, or off: requests may not carry limits of their own")
       ->check(CLI::IsMember({"on", "off"}));
@@ -140,7 +142,8 @@ void AddRequest(CLI::App& app, int& exit_code, const char* name, const char* hel
   if (!arguments.peek) {
     command->add_flag("--settle", arguments.settle, "The true cost will be told with `settle`");
   }
-  command->callback([&] { exit_code = weir::RunRequest(options, arguments, std::cout, std::cerr); });
+  command->callback(
+      [&] { exit_code = weir::RunRequest(options, arguments, std::cout, std::cerr); });
 }
 
 void AddSettle(CLI::App& app, int& exit_code) {

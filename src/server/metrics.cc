@@ -66,7 +66,8 @@ void AddDecisions(const LimiterCounts& counts, Families& all) {
     }
   }
   for (const ResourceCounts& resource : counts.resources) {
-    all.Counter("weir_admitted_cost_total", "Cost of what was admitted", Number(resource.total.cost),
+    all.Counter("weir_admitted_cost_total", "Cost of what was admitted",
+                Number(resource.total.cost),
                 {{"namespace", resource.namespace_name}, {"resource", resource.resource}});
   }
   for (const DescriptorCounts& rule : counts.descriptors) {
@@ -112,7 +113,8 @@ void AddFronts(const std::map<std::string, FrontSum>& fronts, Families& all) {
   };
   for (const auto& [front, sum] : fronts) {
     all.Gauge("weir_connections", "Open connections",
-              Number(sum.accepted > sum.closed ? sum.accepted - sum.closed : 0), {{"front", front}});
+              Number(sum.accepted > sum.closed ? sum.accepted - sum.closed : 0),
+              {{"front", front}});
   }
   counter("weir_connections_total", "Connections accepted", &FrontSum::accepted);
   counter("weir_connections_turned_away_total", "Connections closed at once: no room for another",
@@ -124,9 +126,9 @@ void AddFronts(const std::map<std::string, FrontSum>& fronts, Families& all) {
   counter("weir_received_bytes_total", "Bytes received", &FrontSum::bytes_in);
   counter("weir_sent_bytes_total", "Bytes sent", &FrontSum::bytes_out);
   for (const auto& [front, sum] : fronts) {
-    auto& histogram = all.Histogram(
-        "weir_batch_seconds", "From reading some requests to having answered them",
-        {{"front", front}});
+    auto& histogram =
+        all.Histogram("weir_batch_seconds", "From reading some requests to having answered them",
+                      {{"front", front}});
     uint64_t count = 0;
     double bound = 1e-6;
     for (size_t i = 0; i + 1 < sum.buckets.size(); ++i, bound *= 2) {

@@ -11,7 +11,7 @@ namespace {
 
 // Whatever tells one version of a file from the next.
 void LookAt(const std::string& path, std::string& seen) {
-  struct stat info{};
+  struct stat info {};
   seen += path;
   if (stat(path.c_str(), &info) != 0) {
     seen += " gone";

@@ -5,8 +5,8 @@
 
 #include <csignal>
 
-#include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include "server/json_formatter.h"
@@ -18,8 +18,7 @@ namespace {
 constexpr int kTickMillis = 100;
 
 std::shared_ptr<spdlog::logger> MakeLog(const Settings& settings) {
-  auto log = settings.log_json ? spdlog::stderr_logger_mt("weir")
-                               : spdlog::stderr_color_mt("weir");
+  auto log = settings.log_json ? spdlog::stderr_logger_mt("weir") : spdlog::stderr_color_mt("weir");
   log->set_level(spdlog::level::from_str(settings.log_level));
   if (settings.log_json) {
     log->set_formatter(std::make_unique<JsonFormatter>());
@@ -45,7 +44,8 @@ class Signals {
     pollfd waiting{fd_.get(), POLLIN, 0};
     if (poll(&waiting, 1, millis) <= 0) return 0;
     signalfd_siginfo info{};
-    return read(fd_.get(), &info, sizeof info) == sizeof info ? static_cast<int>(info.ssi_signo) : 0;
+    return read(fd_.get(), &info, sizeof info) == sizeof info ? static_cast<int>(info.ssi_signo)
+                                                              : 0;
   }
 
  private:

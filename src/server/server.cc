@@ -50,8 +50,8 @@ bool Server::Start() {
   RaiseFileLimit();
   if (!LoadSettings() || !MakeLimiter(clock_.Now())) return false;
   for (size_t i = 0; i < Threads(settings_.threads); ++i) {
-    workers_.push_back(std::make_unique<Worker>(
-        clock_, WorkerLimits{.connections = settings_.max_connections}));
+    workers_.push_back(
+        std::make_unique<Worker>(clock_, WorkerLimits{.connections = settings_.max_connections}));
   }
   MakeFronts();
   if (!OpenPorts()) return false;
@@ -82,11 +82,11 @@ bool Server::MakeLimiter(Instant now) {
     LogMistakes(*log_, "the rules cannot be read", errors);
     return false;
   }
-  limiter_ = std::make_unique<Limiter>(std::move(rules),
-                                       LimiterOptions{.memory_bytes = settings_.memory_bytes,
-                                                      .node = settings_.node,
-                                                      .adhoc = settings_.adhoc},
-                                       now);
+  limiter_ = std::make_unique<Limiter>(
+      std::move(rules),
+      LimiterOptions{
+          .memory_bytes = settings_.memory_bytes, .node = settings_.node, .adhoc = settings_.adhoc},
+      now);
   return true;
 }
 
@@ -121,12 +121,10 @@ void Server::MakeFronts() {
 
 void Server::AddServerRoutes(HttpFront& http) {
   AddStatsRoute(http.routes(), *limiter_, tokens_);
-  http.routes().Add("GET", "/metrics",
-                    [this](const http::HttpRequest&, http::Responder responder) {
-                      const std::string text = MetricsText(*limiter_, workers_, reloads_);
-                      responder.Send({.content_type = "text/plain; version=0.0.4; charset=utf-8",
-                                      .body = text});
-                    });
+  http.routes().Add("GET", "/metrics", [this](const http::HttpRequest&, http::Responder responder) {
+    const std::string text = MetricsText(*limiter_, workers_, reloads_);
+    responder.Send({.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = text});
+  });
 }
 
 bool Server::OpenPorts() {

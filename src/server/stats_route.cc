@@ -83,8 +83,7 @@ Json Totals(const Limiter& limiter, std::string_view ns) {
 
 void SendError(http::Responder& responder, int status, Code code, std::string_view message,
                std::string_view field) {
-  const Json body = {
-      {"error", {{"code", CodeName(code)}, {"message", message}, {"field", field}}}};
+  const Json body = {{"error", {{"code", CodeName(code)}, {"message", message}, {"field", field}}}};
   const std::string text = body.dump();
   responder.Send({.status = status, .content_type = "application/json", .body = text});
 }

@@ -85,7 +85,7 @@ struct GrpcClient::Callbacks {
   }
 };
 
-GrpcClient::GrpcClient(Protocol& protocol, FakeLink& link) : protocol_(protocol), link_(link) {
+GrpcClient::GrpcClient(Protocol& protocol, BareLink& link) : protocol_(protocol), link_(link) {
   nghttp2_session_callbacks* callbacks = nullptr;
   nghttp2_session_callbacks_new(&callbacks);
   nghttp2_session_callbacks_set_on_header_callback(callbacks, Callbacks::OnHeader);

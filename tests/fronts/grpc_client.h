@@ -21,7 +21,8 @@ namespace weir::testing {
 
 inline constexpr Instant kGrpcStart = FromNanos(1'800'000'000'000'000'000);
 
-class FakeLink : public Link {
+// Counts what is asked of a link, and does none of it.
+class BareLink : public Link {
  public:
   void Flush() override { flushes += 1; }
   void Post(std::function<void()> work) override { posted.push_back(std::move(work)); }
@@ -58,7 +59,7 @@ std::string Framed(std::string_view message);
 class GrpcClient {
  public:
   // `protocol` and `link` outlive the client.
-  GrpcClient(Protocol& protocol, FakeLink& link);
+  GrpcClient(Protocol& protocol, BareLink& link);
   ~GrpcClient();
   GrpcClient(const GrpcClient&) = delete;
 
@@ -106,7 +107,7 @@ class GrpcClient {
   };
 
   Protocol& protocol_;
-  FakeLink& link_;
+  BareLink& link_;
   nghttp2_session* session_ = nullptr;
   std::map<int32_t, ClientCall> calls_;
   std::map<int32_t, Outgoing> outgoing_;
@@ -123,7 +124,7 @@ class GrpcRig {
 
   Limiter limiter;
   GrpcFront front;
-  FakeLink link;
+  BareLink link;
   std::unique_ptr<Protocol> protocol;
   GrpcClient client;
 };

@@ -421,7 +421,7 @@ class GrpcHandlers : public ::testing::Test {
   GrpcHandlers() : session_(link_, methods_, GrpcOptions{}), client_(session_, link_) {}
 
   MethodTable methods_;
-  FakeLink link_;
+  BareLink link_;
   Http2Session session_;
   GrpcClient client_;
 };

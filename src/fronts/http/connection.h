@@ -57,7 +57,7 @@ class Connection : public Protocol {
   bool is_1_0_ = false;
   bool keep_alive_ = true;
 
-  Instant now_{};        // of the last bytes
+  Instant now_{};         // of the last bytes
   bool running_ = false;  // in Receive: what is answered will be written
   bool partial_ = false;  // a request has come, or begun, and is not answered
   bool draining_ = false;

@@ -36,15 +36,14 @@ HttpFront::HttpFront(Limiter& limiter, HttpOptions options) {
   http::AddNativeRoutes(limiter, routes_);
   AddHealthRoutes(std::move(options.ready), routes_);
   if (!options.json_rate_limit) return;
-  routes_.Add("POST", "/json",
-              [answer = std::move(options.json_rate_limit)](const HttpRequest& request,
-                                                            Responder responder) {
-                const HttpOptions::JsonAnswer told = answer(request.body, request.now);
-                responder.Send({.status = told.status,
-                                .content_type = http::kJson,
-                                .body = told.body,
-                                .headers = {}});
-              });
+  routes_.Add(
+      "POST", "/json",
+      [answer = std::move(options.json_rate_limit)](const HttpRequest& request,
+                                                    Responder responder) {
+        const HttpOptions::JsonAnswer told = answer(request.body, request.now);
+        responder.Send(
+            {.status = told.status, .content_type = http::kJson, .body = told.body, .headers = {}});
+      });
 }
 
 std::unique_ptr<Protocol> HttpFront::Accept(Link& link) {

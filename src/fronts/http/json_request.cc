@@ -70,18 +70,18 @@ std::optional<Error> TakeBool(ondemand::value& value, std::string_view key, bool
 // Calls take(key, value) for each field of the object that the body is.
 template <typename Take>
 std::optional<Error> ReadFields(std::string_view body, Take take) {
-  const Error not_json = Bad("the body is not JSON");
+  const auto not_json = [] { return Bad("the body is not JSON"); };
   ondemand::document document;
-  if (ThreadParser().Read(body).get(document) != simdjson::SUCCESS) return not_json;
+  if (ThreadParser().Read(body).get(document) != simdjson::SUCCESS) return not_json();
   ondemand::object object;
   if (const auto error = document.get_object().get(object); error != simdjson::SUCCESS) {
-    return error == simdjson::INCORRECT_TYPE ? Bad("the body is not a JSON object") : not_json;
+    return error == simdjson::INCORRECT_TYPE ? Bad("the body is not a JSON object") : not_json();
   }
   for (auto result : object) {
     ondemand::field field;
-    if (std::move(result).get(field) != simdjson::SUCCESS) return not_json;
+    if (std::move(result).get(field) != simdjson::SUCCESS) return not_json();
     std::string_view key;
-    if (field.unescaped_key().get(key) != simdjson::SUCCESS) return not_json;
+    if (field.unescaped_key().get(key) != simdjson::SUCCESS) return not_json();
     if (std::optional<Error> error = take(key, field.value())) return error;
   }
   if (document.current_location().error() != simdjson::OUT_OF_BOUNDS) {

@@ -10,9 +10,8 @@ void RouteTable::Add(std::string_view method, std::string_view path, Handler han
 
 void RouteTable::AddPrefix(std::string_view method, std::string_view prefix, Handler handler) {
   AddTo(prefixes_, method, prefix, std::move(handler));
-  std::stable_sort(prefixes_.begin(), prefixes_.end(), [](const Route& a, const Route& b) {
-    return a.path.size() > b.path.size();
-  });
+  std::stable_sort(prefixes_.begin(), prefixes_.end(),
+                   [](const Route& a, const Route& b) { return a.path.size() > b.path.size(); });
 }
 
 void RouteTable::AddTo(std::vector<Route>& routes, std::string_view method, std::string_view path,

@@ -152,7 +152,8 @@ Parsed CommandParser::Array(std::string_view in, Words& words) {
       wanted_ = end;
       return {};
     }
-    if (in[end - 2] != '\r' || in[end - 1] != '\n') return Broken("expected the end of an argument");
+    if (in[end - 2] != '\r' || in[end - 1] != '\n')
+      return Broken("expected the end of an argument");
     words.push_back(in.substr(line.end, length));
     at = end;
   }

@@ -13,8 +13,7 @@ constexpr size_t kLongestName = 256;
 constexpr std::string_view kNoPassword =
     "AUTH <password> called without any password configured for the default user. Are you sure "
     "your configuration is correct?";
-constexpr std::string_view kWrongPassword =
-    "invalid username-password pair or user is disabled.";
+constexpr std::string_view kWrongPassword = "invalid username-password pair or user is disabled.";
 constexpr std::string_view kSyntax = "syntax error";
 
 }  // namespace
@@ -124,10 +123,10 @@ void Connection::CommandTable(const Words& words, Instant /*now*/) {
 }
 
 void Connection::Info(const Words& /*words*/, Instant /*now*/) {
-  Answer().Bulk(fmt::format(
-      "# Server\r\nredis_version:{}\r\nredis_mode:standalone\r\nweir_version:{}\r\n"
-      "# Replication\r\nrole:master\r\n",
-      kRedisVersion, options_.version));
+  Answer().Bulk(
+      fmt::format("# Server\r\nredis_version:{}\r\nredis_mode:standalone\r\nweir_version:{}\r\n"
+                  "# Replication\r\nrole:master\r\n",
+                  kRedisVersion, options_.version));
 }
 
 // redis-benchmark asks for two settings before it begins.

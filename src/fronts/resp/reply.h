@@ -54,9 +54,7 @@ class Reply {
 
   void Integer(int64_t number) { Count(':', number); }
   // Integers of the protocol have a sign: the largest stands for what does not fit.
-  void Unsigned(uint64_t number) {
-    Count(':', std::min(number, static_cast<uint64_t>(INT64_MAX)));
-  }
+  void Unsigned(uint64_t number) { Count(':', std::min(number, static_cast<uint64_t>(INT64_MAX))); }
   void UnsignedOrNull(uint64_t number) {
     if (number == UINT64_MAX) return Null();
     Unsigned(number);

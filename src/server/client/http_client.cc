@@ -19,7 +19,8 @@ constexpr size_t kMostBytes = size_t{64} << 20;
 
 Error HttpClient::Unavailable() const {
   return {Code::kUnavailable,
-          "no answer from " + server_ + (errno != 0 ? std::string(": ") + std::strerror(errno) : "") +
+          "no answer from " + server_ +
+              (errno != 0 ? std::string(": ") + std::strerror(errno) : "") +
               "; is `weir serve` running there? --server ADDRESS names another",
           ""};
 }
@@ -90,8 +91,9 @@ bool HttpClient::Receive(HttpAnswer& answer) {
 Result<HttpAnswer> HttpClient::Call(std::string_view method, std::string_view path,
                                     std::string_view json) {
   errno = 0;
-  std::string request = std::string(method) + " " + std::string(path) + " HTTP/1.1\r\nHost: " +
-                        server_ + "\r\nContent-Length: " + std::to_string(json.size()) + "\r\n";
+  std::string request = std::string(method) + " " + std::string(path) +
+                        " HTTP/1.1\r\nHost: " + server_ +
+                        "\r\nContent-Length: " + std::to_string(json.size()) + "\r\n";
   if (!token_.empty()) request += "Authorization: Bearer " + token_ + "\r\n";
   if (!json.empty()) request += "Content-Type: application/json\r\n";
   request += "\r\n";

@@ -84,8 +84,8 @@ void DrawSubjects(const Json& resource, Screen& screen) {
 void DrawResource(const Json& resource, Screen& screen) {
   const auto admitted = Last(resource["seconds"]["admitted"], 30);
   const auto refused = Last(resource["seconds"]["refused"], 30);
-  const std::string name = resource["namespace"].get<std::string>() + "/" +
-                           resource["resource"].get<std::string>();
+  const std::string name =
+      resource["namespace"].get<std::string>() + "/" + resource["resource"].get<std::string>();
   const std::string refusals = fmt::format("{:>9}/s", refused.back());
   screen.Line(fmt::format("{:<30.30} {:>9}/s {} {:>13}  {}", name, admitted.back(),
                           refused.back() > 0 ? screen.Red(refusals) : refusals,
@@ -95,8 +95,7 @@ void DrawResource(const Json& resource, Screen& screen) {
 
 // Everything once; false, and why, if the server cannot be asked.
 bool Draw(HttpClient& client, const TopArguments& arguments, Screen& screen, std::string& why) {
-  const auto all =
-      Fetch(client, "/v1/stats?namespace=" + QueryPart(arguments.namespace_name), why);
+  const auto all = Fetch(client, "/v1/stats?namespace=" + QueryPart(arguments.namespace_name), why);
   if (!all) return false;
   screen.Line(screen.Bold(fmt::format("{:<30} {:>11} {:>11} {:>13}  {}", "resource", "admitted",
                                       "refused", "cost so far", "the last 30 seconds")));
@@ -104,11 +103,11 @@ bool Draw(HttpClient& client, const TopArguments& arguments, Screen& screen, std
     if (!arguments.resource.empty() && one["resource"] != arguments.resource) continue;
     const bool unused = one["admitted"] == 0 && one["refused"] == 0;
     if (unused && arguments.resource.empty()) continue;
-    const auto resource = Fetch(
-        client,
-        "/v1/stats?namespace=" + QueryPart(one["namespace"].get<std::string>()) +
-            "&resource=" + QueryPart(one["resource"].get<std::string>()),
-        why);
+    const auto resource =
+        Fetch(client,
+              "/v1/stats?namespace=" + QueryPart(one["namespace"].get<std::string>()) +
+                  "&resource=" + QueryPart(one["resource"].get<std::string>()),
+              why);
     if (!resource) return false;
     DrawResource(*resource, screen);
   }
@@ -119,7 +118,8 @@ bool Draw(HttpClient& client, const TopArguments& arguments, Screen& screen, std
 
 int RunTop(const ClientOptions& options, const TopArguments& arguments, std::ostream& out,
            std::ostream& errors) {
-  HttpClient client(options.server, options.token, std::max(options.deadline, Duration(2'000'000'000)));
+  HttpClient client(options.server, options.token,
+                    std::max(options.deadline, Duration(2'000'000'000)));
   while (true) {
     Screen screen(options.colours);
     std::string why;

@@ -1,0 +1,281 @@
+#include "bench/fronts/fronts.h"
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <sstream>
+
+#include "bench/fronts/pace.h"
+#include "bench/fronts/program.h"
+
+namespace weir::bench {
+namespace {
+
+constexpr int kServerCore = 0, kLoadCore = 1;
+
+constexpr char kRules[] = R"(
+namespaces:
+  bench:
+    resources: {api: {limits: [{limit: 1000000000, per: 1s}]}}
+    descriptors: [{key: user, rate_limit: {unit: second, requests_per_unit: 1000000000}}]
+)";
+
+// A token bucket as one finds it: level and time in a hash, refilled when it is asked.
+constexpr char kLuaBucket[] = R"(
+local burst, rate, cost = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local time = redis.call('TIME')
+local now = tonumber(time[1]) + tonumber(time[2]) / 1000000
+local bucket = redis.call('HMGET', KEYS[1], 'level', 'at')
+local level = tonumber(bucket[1]) or burst
+local at = tonumber(bucket[2]) or now
+level = math.min(burst, level + (now - at) * rate)
+local allowed = level >= cost
+if allowed then level = level - cost end
+redis.call('HSET', KEYS[1], 'level', tostring(level), 'at', tostring(now))
+redis.call('EXPIRE', KEYS[1], math.ceil(burst / rate) + 1)
+return {allowed and 1 or 0, math.floor(level)}
+)";
+
+constexpr char kNginx[] = R"(
+daemon off;
+worker_processes 1;
+pid %DIR%/nginx.pid;
+error_log /dev/null crit;
+events { worker_connections 1024; }
+http {
+  access_log off;
+  keepalive_requests 1000000000;
+  client_body_temp_path %DIR%; proxy_temp_path %DIR%; fastcgi_temp_path %DIR%;
+  uwsgi_temp_path %DIR%; scgi_temp_path %DIR%;
+  server { listen 127.0.0.1:%PORT% reuseport; location / { return 200; } }
+}
+)";
+
+std::string Replace(std::string text, const std::string& what, const std::string& by) {
+  for (size_t at; (at = text.find(what)) != std::string::npos;) text.replace(at, what.size(), by);
+  return text;
+}
+
+// RateLimitRequest{domain: "bench", descriptors: [{entries: [{key: "user", value: "u"}]}]}, framed.
+std::string GrpcRequest() {
+  const std::string entry = std::string("\x0a\x04") + "user" + "\x12\x01" + "u";
+  const std::string descriptor = std::string("\x0a") + static_cast<char>(entry.size()) + entry;
+  const std::string message = std::string("\x0a\x05") + "bench" + "\x12" +
+                              static_cast<char>(descriptor.size()) + descriptor;
+  std::string frame(5, '\0');
+  frame[4] = static_cast<char>(message.size());
+  return frame + message;
+}
+
+class Suite {
+ public:
+  Suite(const FrontsOptions& options, const std::function<void(const std::string&)>& progress)
+      : options_(options), progress_(progress) {
+    StartWeir();
+    StartRedis();
+    StartNginx();
+    StartGrpcPeer();
+  }
+
+  FrontsResult Run() {
+    for (int round = 0; round < options_.rounds; ++round) {
+      const std::string of =
+          " (round " + std::to_string(round + 1) + " of " + std::to_string(options_.rounds) + ")";
+      for (const int in_flight : {1, 16}) MeasureResp(in_flight, of);
+      MeasureGrpc(4, 64, of);
+      MeasureGrpc(16, 1, of);
+      MeasureHttp(of);
+    }
+    FrontsResult result;
+    for (const std::string& name : order_) result.rows.push_back(best_.at(name));
+    result.goals = Goals();
+    return result;
+  }
+
+ private:
+  struct Server {
+    std::unique_ptr<Program> program;
+    int port = 0;
+  };
+
+  Server Start(const std::vector<std::string>& command, int port) {
+    Server server{std::make_unique<Program>(command, kServerCore), port};
+    AwaitPort(port);
+    return server;
+  }
+  void StartWeir() {
+    const std::string rules = directory_.Write("rules.yaml", kRules);
+    resp_port_ = FreePort();
+    grpc_port_ = FreePort();
+    http_port_ = FreePort();
+    const auto at = [](int port) { return "127.0.0.1:" + std::to_string(port); };
+    weir_ = Start({options_.programs + "/weir", "serve", "--config", rules, "--threads", "1",
+                   "--http", at(http_port_), "--grpc", at(grpc_port_), "--resp", at(resp_port_)},
+                  resp_port_);
+  }
+  void StartRedis() {
+    const int port = FreePort();
+    redis_ = Start({"redis-server", "--port", std::to_string(port), "--save", "", "--appendonly",
+                    "no", "--dir", directory_.Path("")},
+                   port);
+    script_ =
+        RunOn(kLoadCore, {"redis-cli", "-p", std::to_string(port), "SCRIPT", "LOAD", kLuaBucket});
+    script_.erase(script_.find_last_not_of(" \r\n") + 1);
+  }
+  void StartNginx() {
+    const int port = FreePort();
+    std::string text = Replace(kNginx, "%DIR%", directory_.Path("."));
+    text = Replace(text, "%PORT%", std::to_string(port));
+    nginx_ = Start({"nginx", "-c", directory_.Write("nginx.conf", text)}, port);
+  }
+  void StartGrpcPeer() {
+    const std::string peer = options_.programs + "/grpc-peer";
+    if (!std::filesystem::exists(peer)) return;
+    const int port = FreePort();
+    peer_ = Start({peer, "127.0.0.1:" + std::to_string(port)}, port);
+  }
+
+  // Runs the load, which asks `n` times, and keeps the best round.
+  void Measure(const std::string& what, const Server& server, size_t n, const std::string& of,
+               const std::vector<std::string>& load) {
+    progress_(what + of);
+    const uint64_t cpu = server.program->CpuNanos();
+    const auto start = std::chrono::steady_clock::now();
+    RunOn(kLoadCore, load);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    const double used = static_cast<double>(server.program->CpuNanos() - cpu);
+    const auto count = static_cast<double>(n);
+    FrontRow row{what, used / count / 1000, count / took.count()};
+    const auto [place, is_new] = best_.try_emplace(what, row);
+    if (is_new) order_.push_back(what);
+    if (row.micros < place->second.micros) place->second.micros = row.micros;
+    if (row.per_second > place->second.per_second) place->second.per_second = row.per_second;
+  }
+  size_t Times(size_t n) const {
+    return std::max<size_t>(1000, static_cast<size_t>(static_cast<double>(n) * options_.scale));
+  }
+
+  void MeasureResp(int in_flight, const std::string& of) {
+    const size_t n = Times(in_flight == 1 ? 60'000 : 800'000);
+    const std::string flight = ", " + std::to_string(in_flight) + " in flight";
+    const auto load = [&](int port, size_t times, std::vector<std::string> command) {
+      std::vector<std::string> words = {
+          "redis-benchmark",         "-p", std::to_string(port),  "-c", "1",      "-P",
+          std::to_string(in_flight), "-n", std::to_string(times), "-r", "100000", "-q"};
+      words.insert(words.end(), command.begin(), command.end());
+      return words;
+    };
+    Measure("RESP Weir CL.THROTTLE" + flight, weir_, n, of,
+            load(resp_port_, n, {"CL.THROTTLE", "key:__rand_int__", "1000000", "1000000", "1"}));
+    Measure("RESP Redis INCR" + flight, redis_, n, of,
+            load(redis_.port, n, {"INCR", "key:__rand_int__"}));
+    const size_t fewer = in_flight == 1 ? n : n / 8;
+    Measure("RESP Redis token bucket in Lua" + flight, redis_, fewer, of,
+            load(redis_.port, fewer,
+                 {"EVALSHA", script_, "1", "lua:__rand_int__", "1000000", "1000000", "1"}));
+  }
+
+  void MeasureGrpc(int connections, int streams, const std::string& of) {
+    const std::string shape =
+        ", " + std::to_string(connections) + " x " + std::to_string(streams) + " streams";
+    const std::string body = directory_.Write("grpc_request", GrpcRequest());
+    const auto load = [&](int port, size_t n) {
+      return std::vector<std::string>{
+          "h2load",
+          "-n",
+          std::to_string(n),
+          "-c",
+          std::to_string(connections),
+          "-m",
+          std::to_string(streams),
+          "-d",
+          body,
+          "-H",
+          "content-type: application/grpc",
+          "-H",
+          "te: trailers",
+          "http://127.0.0.1:" + std::to_string(port) +
+              "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit"};
+    };
+    const size_t n = Times(streams == 1 ? 60'000 : 200'000);
+    Measure("gRPC Weir rate-limit service" + shape, weir_, n, of, load(grpc_port_, n));
+    if (peer_.program == nullptr) return;
+    const size_t fewer = n / 4;
+    Measure("gRPC minimal grpc++ server" + shape, peer_, fewer, of, load(peer_.port, fewer));
+  }
+
+  void MeasureHttp(const std::string& of) {
+    const size_t n = Times(100'000);
+    const auto load = [&](int port, const std::string& path) {
+      return std::vector<std::string>{"h2load",
+                                      "--h1",
+                                      "-n",
+                                      std::to_string(n),
+                                      "-c",
+                                      "16",
+                                      "http://127.0.0.1:" + std::to_string(port) + path};
+    };
+    Measure("HTTP Weir /v1/auth", weir_, n, of,
+            load(http_port_, "/v1/auth?namespace=bench&resource=api&subject=u1"));
+    Measure("HTTP nginx return 200", nginx_, n, of, load(nginx_.port, "/"));
+  }
+
+  // The 99.9th percentile, in milliseconds, at half of what the front could take.
+  double SlowestAtHalfLoad() {
+    const double most = best_.at("RESP Weir CL.THROTTLE, 1 in flight").per_second;
+    const double rate = std::min(100'000.0, most / 2 * 4);
+    progress_("waiting times at half load");
+    const std::string command = "CL.THROTTLE key 1000000 1000000 1\r\n";
+    double best = 1e9;
+    for (int round = 0; round < options_.rounds; ++round) {
+      best = std::min(best, Quantile(PaceResp(resp_port_, command, rate, 2), 0.999) / 1000);
+    }
+    return best;
+  }
+
+  double Ratio(const std::string& a, const std::string& b) const {
+    return best_.at(a).micros / best_.at(b).micros;
+  }
+  std::vector<Goal> Goals() {
+    const std::string one = ", 1 in flight", many = ", 16 in flight";
+    const std::string weir = "RESP Weir CL.THROTTLE", incr = "RESP Redis INCR",
+                      lua = "RESP Redis token bucket in Lua";
+    std::vector<Goal> goals = {
+        {"CL.THROTTLE / INCR, 1 in flight", Ratio(weir + one, incr + one), 1, true},
+        {"CL.THROTTLE / INCR, 16 in flight", Ratio(weir + many, incr + many), 1, true},
+        {"CL.THROTTLE / Lua bucket, 16 in flight", Ratio(weir + many, lua + many), 0.125, true},
+        {"/v1/auth / nginx return 200", Ratio("HTTP Weir /v1/auth", "HTTP nginx return 200"), 1.5,
+         true},
+        {"p99.9 of CL.THROTTLE at half load, ms", SlowestAtHalfLoad(), 1, true},
+    };
+    if (peer_.program != nullptr) {
+      const std::string grpc = "gRPC Weir rate-limit service", peer = "gRPC minimal grpc++ server";
+      const std::string wide = ", 4 x 64 streams", narrow = ", 16 x 1 streams";
+      goals.push_back({"rate-limit service / grpc++, 4 x 64 streams",
+                       Ratio(grpc + wide, peer + wide), 0.2, true});
+      goals.push_back({"rate-limit service / grpc++, 16 x 1 streams",
+                       Ratio(grpc + narrow, peer + narrow), 1.0 / 3, true});
+    }
+    return goals;
+  }
+
+  const FrontsOptions& options_;
+  const std::function<void(const std::string&)>& progress_;
+  ScratchDirectory directory_;
+  Server weir_, redis_, nginx_, peer_;
+  int resp_port_ = 0, grpc_port_ = 0, http_port_ = 0;
+  std::string script_;
+  std::map<std::string, FrontRow> best_;
+  std::vector<std::string> order_;
+};
+
+}  // namespace
+
+FrontsResult MeasureFronts(const FrontsOptions& options,
+                           const std::function<void(const std::string&)>& progress) {
+  return Suite(options, progress).Run();
+}
+
+}  // namespace weir::bench

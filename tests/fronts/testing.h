@@ -1,0 +1,76 @@
+// What the tests of the fronts share: a connection without a socket.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fronts/protocol.h"
+#include "weir/limiter.h"
+
+namespace weir::testing {
+
+inline constexpr Instant kStart = FromNanos(1'800'000'000'000'000'000);
+
+inline std::unique_ptr<Limiter> Open(std::string_view yaml, LimiterOptions options = {}) {
+  std::string errors;
+  std::shared_ptr<const Rulebook> rules = ParseRules(yaml, &errors);
+  EXPECT_EQ(errors, "");
+  return std::make_unique<Limiter>(std::move(rules), options, kStart);
+}
+
+// Keeps what was not used, as the server does, and all that was written.
+class FakeLink : public Link {
+ public:
+  explicit FakeLink(Front& front, std::string_view peer = "192.0.2.7")
+      : peer_(peer), protocol_(front.Accept(*this)) {}
+
+  void Flush() override {
+    for (bool more = true; more;) {
+      written_ += out_;
+      more = !out_.empty() && !unread_.empty();
+      out_.clear();
+      if (more) Offer();
+    }
+  }
+  void Post(std::function<void()> work) override { posted_.push_back(std::move(work)); }
+  std::string_view peer() const override { return peer_; }
+
+  // Sends bytes to the protocol; returns all that it has written since it was last asked.
+  std::string Send(std::string_view bytes, Instant now = kStart) {
+    now_ = now;
+    unread_.append(bytes);
+    Offer();
+    Flush();
+    return Written();
+  }
+  // Carries out what was posted.
+  std::string RunPosted() {
+    for (const auto& work : std::exchange(posted_, {})) work();
+    return Written();
+  }
+  std::string Written() { return std::exchange(written_, {}); }
+  const std::string& unread() const { return unread_; }
+  Protocol& protocol() { return *protocol_; }
+  void Disconnect() { protocol_.reset(); }
+
+ private:
+  // In a place of its own, so that a view kept too long is seen by the sanitizers.
+  void Offer() {
+    const std::vector<char> bytes(unread_.begin(), unread_.end());
+    unread_.erase(0, protocol_->Receive({bytes.data(), bytes.size()}, now_));
+  }
+
+  const std::string peer_;
+  std::string unread_;
+  std::string written_;
+  std::vector<std::function<void()>> posted_;
+  Instant now_ = kStart;
+  std::unique_ptr<Protocol> protocol_;
+};
+
+}  // namespace weir::testing
