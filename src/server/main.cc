@@ -104,6 +104,8 @@ void AddServe(CLI::App& app, int& exit_code) {
   AddSetting(command, "--max-connections", settings.max_connections,
              "Connections of a front on a thread; beyond, the idlest is closed")
       ->check(CLI::Range(uint64_t{1}, uint64_t{10'000'000}));
+  AddDuration(command, "--request-timeout", settings.request_timeout,
+              "How long a request may take to arrive, and an answer to be read");
   AddDuration(command, "--deadline", settings.deadline,
               "How long a store that has to be waited for may take");
   AddDuration(command, "--drain-timeout", settings.drain_timeout,

@@ -50,12 +50,14 @@ bool Server::Start() {
   RaiseFileLimit();
   if (!LoadSettings() || !MakeLimiter(clock_.Now())) return false;
   for (size_t i = 0; i < Threads(settings_.threads); ++i) {
-    workers_.push_back(
-        std::make_unique<Worker>(clock_, WorkerLimits{.connections = settings_.max_connections}));
+    workers_.push_back(std::make_unique<Worker>(
+        clock_, WorkerLimits{.connections = settings_.max_connections,
+                             .request_deadline = settings_.request_timeout}));
   }
   MakeFronts();
   if (!OpenPorts()) return false;
   for (size_t i = 0; i < workers_.size(); ++i) workers_[i]->Start(static_cast<int>(i));
+  log_->info("ready");
   return true;
 }
 

@@ -32,7 +32,8 @@ struct Settings {
   std::vector<std::string> trusted_hops;  // CIDRs
 
   uint64_t max_connections = 10'000;
-  Duration deadline = std::chrono::milliseconds(20);  // for a store that has to be waited for
+  Duration request_timeout = std::chrono::seconds(10);  // for a request to come to its end
+  Duration deadline = std::chrono::milliseconds(20);    // for a store that has to be waited for
   Duration drain_timeout = std::chrono::seconds(10);
 
   bool log_json = false;

@@ -1,70 +1,13 @@
-// HTTP from bytes to bytes.
+// Decisions over HTTP, from bytes to bytes: what goes wrong, then what is answered.
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
-#include <rapidcheck/gtest.h>
 
 #include "fronts/http/http_front.h"
-#include "tests/fronts/testing.h"
+#include "tests/fronts/http_testing.h"
 
 namespace weir {
 namespace {
 
-using std::chrono::milliseconds;
-using testing::FakeLink;
-using testing::kStart;
-
-constexpr std::string_view kRules = R"(
-namespaces:
-  shop:
-    resources:
-      search:
-        limits:
-          - {name: daily, algorithm: fixed_window, limit: 100, per: 1d}
-          - {name: 'bu"rst', limit: 2, per: 1500ms}
-          - {name: dark, limit: 1, per: 1s, shadow: true}
-      never: {limits: [{name: shut, limit: 0, per: 1s}]}
-      free: {limits: [{name: open, limit: unlimited}]}
-      video:
-        tiers:
-          hard_limit: 5
-          tiers: [{limit: 3, window: 1s, active: 60s, cooldown: 0s}]
-      sandbox: {copies: {per_subject: 5}}
-)";
-
-std::string Get(std::string_view target, std::string_view headers = "") {
-  return "GET " + std::string(target) + " HTTP/1.1\r\nHost: h\r\n" + std::string(headers) + "\r\n";
-}
-std::string Post(std::string_view target, std::string_view body) {
-  return "POST " + std::string(target) +
-         " HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
-         std::string(body);
-}
-int StatusOf(const std::string& answer) {
-  return answer.size() < 12 ? 0 : std::stoi(answer.substr(9, 3));
-}
-std::string BodyOf(const std::string& answer) {
-  const size_t end = answer.find("\r\n\r\n");
-  return end == std::string::npos ? "" : answer.substr(end + 4);
-}
-bool Has(const std::string& answer, std::string_view part) {
-  return answer.find(part) != std::string::npos;
-}
-
-HttpOptions Options() {
-  HttpOptions options;
-  options.trusted_hops = {*http::ParseNetwork("10.0.0.0/8")};
-  options.json_rate_limit = [](std::string_view body, Instant) {
-    return HttpOptions::JsonAnswer{429, "[" + std::string(body) + "]"};
-  };
-  return options;
-}
-
-struct HttpTest : ::testing::Test {
-  std::unique_ptr<Limiter> limiter = testing::Open(kRules);
-  HttpFront front{*limiter, Options()};
-  FakeLink link{front};
-  std::string Send(std::string_view bytes, Instant now = kStart) { return link.Send(bytes, now); }
-};
+using namespace testing;  // NOLINT: the helpers are most of what is written here
 
 // ---- What goes wrong ----
 
@@ -187,6 +130,8 @@ TEST_F(HttpTest, AuthNamesTheParameterThatIsWrong) {
   EXPECT_EQ(field(good + "&subject_from=header:"), "subject_from");
   EXPECT_EQ(field(good + "&subject_from=header:X-User"), "subject_from");
   EXPECT_EQ(field(good + "&subject_from=header:X-User", "X-User:\r\n"), "subject_from");
+  EXPECT_EQ(field(good + "&subject_from=header:X-User", "X-User: a\r\nx-user: b\r\n"),
+            "subject_from");
   EXPECT_EQ(StatusOf(Send(Get("/v1/auth?namespace=no&resource=search&subject=u"))), 404);
 }
 
@@ -305,7 +250,7 @@ TEST_F(HttpTest, AuthTakesTheSubjectFromAHeader) {
 TEST_F(HttpTest, AnAddressIsBelievedOnlyFromTrustedHops) {
   // Which subject was asked for is seen from what is left to it.
   const auto counted_as = [&](std::string_view peer, std::string_view headers) -> std::string {
-    const auto fresh = testing::Open(kRules);
+    const auto fresh = Open(kShopRules);
     HttpFront other(*fresh, Options());
     FakeLink from(other, peer);
     const std::string answer =
@@ -329,7 +274,7 @@ TEST_F(HttpTest, AnAddressIsBelievedOnlyFromTrustedHops) {
   EXPECT_EQ(counted_as("10.0.0.1", "X-Forwarded-For:\r\n"), "400");
 }
 
-// ---- The connection ----
+// ---- Other routes ----
 
 TEST_F(HttpTest, OtherRoutesAreThere) {
   EXPECT_EQ(Send(Get("/healthz")),
@@ -343,151 +288,6 @@ TEST_F(HttpTest, OtherRoutesAreThere) {
   const std::string json = Send(Post("/json", "{}"));
   EXPECT_EQ(StatusOf(json), 429);
   EXPECT_EQ(BodyOf(json), "[{}]");
-}
-
-TEST_F(HttpTest, HeadIsGetWithoutItsBody) {
-  EXPECT_EQ(Send("HEAD /healthz HTTP/1.1\r\nHost: h\r\n\r\n"),
-            "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 3\r\n"
-            "\r\n");
-}
-
-TEST_F(HttpTest, ConnectionsCloseWhenTheyShould) {
-  EXPECT_TRUE(Has(Send("GET /healthz HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"),
-                  "\r\nConnection: keep-alive\r\n"));
-  EXPECT_FALSE(link.protocol().done());
-  EXPECT_TRUE(Has(Send(Get("/healthz", "Connection: close\r\n") + Get("/healthz")),
-                  "\r\nConnection: close\r\n\r\nOK\n"));
-  EXPECT_TRUE(link.protocol().done());
-  FakeLink old(front);
-  EXPECT_TRUE(Has(old.Send("GET /healthz HTTP/1.0\r\n\r\n"), "\r\nConnection: close\r\n"));
-  EXPECT_TRUE(old.protocol().done());
-}
-
-TEST_F(HttpTest, ABodyIsAskedForOnce) {
-  const std::string head =
-      "POST /json HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n";
-  EXPECT_EQ(Send(head), "HTTP/1.1 100 Continue\r\n\r\n");
-  EXPECT_EQ(Send("bo"), "");
-  EXPECT_EQ(BodyOf(Send("dy")), "[body]");
-  EXPECT_EQ(BodyOf(Send(head + "body")), "[body]");
-  EXPECT_EQ(Send("POST /json HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n"
-                 "Transfer-Encoding: chunked\r\n\r\n"),
-            "HTTP/1.1 100 Continue\r\n\r\n");
-  EXPECT_EQ(BodyOf(Send("2\r\nbo\r\n2\r\ndy\r\n0\r\n\r\n")), "[body]");
-}
-
-TEST_F(HttpTest, DrainingFinishesWhatHasBegun) {
-  EXPECT_TRUE(link.protocol().idle());
-  Send("GET /healthz HT");
-  EXPECT_FALSE(link.protocol().idle());
-  link.protocol().Drain();
-  EXPECT_FALSE(link.protocol().done());
-  EXPECT_TRUE(Has(Send("TP/1.1\r\nHost: h\r\n\r\n"), "\r\nConnection: close\r\n"));
-  EXPECT_TRUE(link.protocol().done());
-  FakeLink quiet(front);
-  quiet.protocol().Drain();
-  EXPECT_TRUE(quiet.protocol().done());
-}
-
-// ---- Answers that come later ----
-
-struct LaterTest : HttpTest {
-  LaterTest() {
-    front.routes().Add("GET", "/later", [this](const http::HttpRequest&, http::Responder r) {
-      waiting.push_back(std::move(r));
-    });
-    front.routes().Add("GET", "/drop", [](const http::HttpRequest&, http::Responder) {});
-    front.routes().AddPrefix("GET", "/tree/", [](const http::HttpRequest& q, http::Responder r) {
-      const std::string body =
-          std::string(q.method) + " " + std::string(q.path) + " " + std::string(q.rest) + " " +
-          std::string(q.FindParameter("a").value_or("-")) + " " +
-          std::string(q.FindHeader("x-b").value_or("-")) + " " + std::string(q.peer);
-      r.Send({.status = 201, .content_type = "a/b", .body = body, .headers = "E: f\r\n"});
-    });
-    front.routes().AddPrefix("PUT", "/", [](const http::HttpRequest&, http::Responder r) {
-      r.Send({.status = 200, .content_type = {}, .body = {}, .headers = {}});
-    });
-  }
-  std::vector<http::Responder> waiting;
-};
-
-TEST_F(LaterTest, RequestsBehindAnOutstandingAnswerWait) {
-  EXPECT_EQ(Send(Get("/later") + Get("/healthz")), "");
-  EXPECT_FALSE(link.protocol().idle());
-  ASSERT_EQ(waiting.size(), 1u);
-  waiting[0].Send({.status = 200, .content_type = "t", .body = "late", .headers = {}});
-  waiting[0].Send({.status = 200, .content_type = "t", .body = "again", .headers = {}});
-  const std::string both = link.RunPosted();
-  EXPECT_EQ(both,
-            "HTTP/1.1 200 OK\r\nContent-Type: t\r\nContent-Length: 4\r\n\r\nlate"
-            "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 3\r\n"
-            "\r\nOK\n");
-  EXPECT_TRUE(link.protocol().idle());
-}
-
-TEST_F(LaterTest, AnAnswerToAConnectionThatIsGoneDoesNothing) {
-  Send(Get("/later"));
-  link.Disconnect();
-  waiting[0].Send({.status = 200, .content_type = "t", .body = "late", .headers = {}});
-  EXPECT_EQ(link.RunPosted(), "");
-  FakeLink other(front);
-  other.Send(Get("/later"));
-  waiting[1].Send({.status = 200, .content_type = "t", .body = "late", .headers = {}});
-  other.Disconnect();
-  other.RunPosted();  // its flush comes too late, and harms nobody
-}
-
-TEST_F(LaterTest, AForgottenAnswerIsGivenAllTheSame) {
-  EXPECT_EQ(StatusOf(Send(Get("/drop"))), 503);
-  Send(Get("/later"));
-  waiting.clear();
-  EXPECT_EQ(StatusOf(link.RunPosted()), 503);
-  EXPECT_EQ(StatusOf(Send(Get("/healthz"))), 200);
-}
-
-TEST_F(LaterTest, PrefixesTakeWhatIsBelowThem) {
-  EXPECT_EQ(Send(Get("/tree/x/y?a=%41", "X-B: c\r\n")),
-            "HTTP/1.1 201 Created\r\nContent-Type: a/b\r\nContent-Length: 31\r\nE: f\r\n\r\n"
-            "GET /tree/x/y x/y A c 192.0.2.7");
-  EXPECT_EQ(StatusOf(Send("PUT /any HTTP/1.1\r\nHost: h\r\n\r\n")), 200);
-  EXPECT_TRUE(Has(Send("PUT /tree/x HTTP/1.1\r\nHost: h\r\n\r\n"), "Allow: GET, HEAD\r\n"));
-}
-
-// ---- Splits ----
-
-RC_GTEST_PROP(HttpProperty, EverySplitOfTheBytesGivesTheSameAnswers, ()) {
-  const auto pieces = *rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>(
-      Get("/healthz"), Get("/v1/auth?namespace=shop&resource=search&subject=u"),
-      Post("/v1/request", kAsk), Post("/v1/request", "{\"a\""), Get("/nothing"), "\r\n",
-      "POST /json HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
-      "2;x\r\nbo\r\n2\r\ndy\r\n0\r\nT: u\r\n\r\n",
-      "HEAD /healthz HTTP/1.1\r\nHost: h\r\n\r\n", Get("/healthz", "Connection: close\r\n"),
-      "GET / HTTP/1.1\r\n\r\n", "GET", "\r", "\n", "0\r\n",
-      "POST /json HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"));
-  std::string sent;
-  for (const std::string& piece : pieces) sent += piece;
-  const auto whole_limiter = testing::Open(kRules), split_limiter = testing::Open(kRules);
-  HttpFront whole_front(*whole_limiter, Options()), split_front(*split_limiter, Options());
-  FakeLink whole(whole_front), split(split_front);
-  const std::string expected = whole.Send(sent);
-  const size_t at = *rc::gen::inRange<size_t>(0, sent.size() + 1);
-  std::string answers = split.Send(std::string_view(sent).substr(0, at));
-  answers += split.Send(std::string_view(sent).substr(at));
-  RC_ASSERT(answers == expected);
-  RC_ASSERT(split.protocol().done() == whole.protocol().done());
-}
-
-TEST(HttpSplits, SingleBytesGiveTheSameAnswersAsAll) {
-  const std::string sent = Get("/healthz") + Post("/v1/request", kAsk) + "\r\n" +
-                           "POST /json HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
-                           "2;x\r\nbo\r\n2\r\ndy\r\n0\r\nT: u\r\n\r\n" +
-                           Post("/v1/settle", "{}") + Get("/v1/nothing") + "GET /\n";
-  const auto whole_limiter = testing::Open(kRules), split_limiter = testing::Open(kRules);
-  HttpFront whole_front(*whole_limiter, Options()), split_front(*split_limiter, Options());
-  FakeLink whole(whole_front), split(split_front);
-  std::string answers;
-  for (const char byte : sent) answers += split.Send({&byte, 1});
-  EXPECT_EQ(answers, whole.Send(sent));
 }
 
 }  // namespace

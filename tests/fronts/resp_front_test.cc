@@ -96,6 +96,8 @@ TEST_F(RespTest, BadOptionsAreBadRequests) {
             "-BAD_REQUEST min is greater than 9007199254740992 (2^53)\r\n");
   EXPECT_EQ(error("COST"), "-BAD_REQUEST cost has no number behind it\r\n");
   EXPECT_EQ(error("COST 1 MIN 2"), "-BAD_REQUEST min_cost is greater than cost\r\n");
+  EXPECT_EQ(error("COST 1 COST 2"), "-BAD_REQUEST cost is there twice\r\n");
+  EXPECT_EQ(error("MIN 1 MIN 1"), "-BAD_REQUEST min is there twice\r\n");
   EXPECT_EQ(error("SOON"), "-BAD_REQUEST the options are COST n, MIN n and SETTLE\r\n");
   EXPECT_EQ(Send("WEIR.SETTLE abc 1\r\n"),
             "-BAD_REQUEST ticket is not 32 hexadecimal digits in small letters\r\n");

@@ -74,12 +74,16 @@ std::optional<Error> ReadSubject(const HttpRequest& http, const Question& questi
     return Bad("must be header:NAME or address", "subject_from");
   }
   const std::string_view name = from.substr(kFromHeader.size());
-  const std::optional<std::string_view> value = http.FindHeader(name);
-  if (!value || value->empty()) {
-    return Bad("names a header that the request does not have", "subject_from");
+  for (const Header& header : http.headers) {
+    if (!SameWord(header.name, name) || header.value.empty()) continue;
+    // A client that sends a second one must not choose which of them counts.
+    if (!asked.request.subject.empty()) {
+      return Bad("names a header that the request has twice", "subject_from");
+    }
+    asked.request.subject = header.value;
   }
-  asked.request.subject = *value;
-  return std::nullopt;
+  if (!asked.request.subject.empty()) return std::nullopt;
+  return Bad("names a header that the request does not have", "subject_from");
 }
 
 std::optional<Error> ReadNumbers(const Question& question, Asked& asked) {

@@ -159,16 +159,20 @@ void Connection::Answer(const Response& response) {
   if (!response.content_type.empty()) {
     out.append("Content-Type: ").append(response.content_type).append("\r\n");
   }
-  out.append("Content-Length: ");
-  AppendNumber(out, response.body.size());
-  out.append("\r\n").append(response.headers);
+  const bool never_a_body = response.status == 204 || response.status == 304;
+  if (!never_a_body) {
+    out.append("Content-Length: ");
+    AppendNumber(out, response.body.size());
+    out.append("\r\n");
+  }
+  out.append(response.headers);
   if (!keep_alive_) {
     out.append("Connection: close\r\n");
   } else if (is_1_0_) {
     out.append("Connection: keep-alive\r\n");
   }
   out.append("\r\n");
-  if (!without_body_) out.append(response.body);
+  if (!without_body_ && !never_a_body) out.append(response.body);
 
   waiting_ = false;
   if (!keep_alive_) done_ = true;

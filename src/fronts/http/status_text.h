@@ -10,6 +10,7 @@ constexpr std::string_view StatusText(int status) {
     case 200: return "200 OK";
     case 201: return "201 Created";
     case 202: return "202 Accepted";
+    case 204: return "204 No Content";
     case 301: return "301 Moved Permanently";
     case 302: return "302 Found";
     case 304: return "304 Not Modified";

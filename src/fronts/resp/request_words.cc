@@ -17,6 +17,7 @@ Mistake ReadInto(std::string_view field, std::string_view word, uint64_t& value)
 
 Mistake ReadRequest(const Words& words, Request& request) {
   request = {.namespace_name = words[1], .resource = words[2], .subject = words[3]};
+  bool has_cost = false;
   for (size_t i = 4; i < words.size(); ++i) {
     if (IsWord(words[i], "settle")) {
       request.settle = true;
@@ -26,11 +27,15 @@ Mistake ReadRequest(const Words& words, Request& request) {
     if (!cost && !IsWord(words[i], "min")) {
       return {"", "the options are COST n, MIN n and SETTLE"};
     }
+    if (cost ? has_cost : request.min_cost.has_value()) {
+      return {cost ? "cost" : "min", "is there twice"};
+    }
     if (++i == words.size()) return {cost ? "cost" : "min", "has no number behind it"};
     uint64_t number = 0;
     if (const Mistake mistake = ReadInto(cost ? "cost" : "min", words[i], number)) return mistake;
     if (cost) {
       request.cost = number;
+      has_cost = true;
     } else {
       request.min_cost = number;
     }
