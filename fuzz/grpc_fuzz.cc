@@ -49,7 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   while (!rest.empty() && !protocol->done()) {
     const std::string_view in = rest.substr(0, piece);
     const size_t used = protocol->Receive(in, now);
-    if (used != in.size()) std::abort();  // out is emptied every time
+    if (used == 0) std::abort();  // answers are never in the way: they are taken every time
     if (link.out().size() > (size_t{8} << 20)) std::abort();
     link.out().clear();
     rest.remove_prefix(used);

@@ -256,6 +256,18 @@ TEST(Envoy, MetadataOfRulesIsMergedInOrder) {
   EXPECT_FALSE(edge({{{"c", "x"}}}).has_dynamic_metadata());
 }
 
+TEST(Envoy, NothingOfAResponseIsLeftInTheNext) {
+  Edge edge(Limited("key: a, metadata: {team: one}") +
+            Rule("key: u, rate_limit: {unlimited: true}"));
+  const std::vector<Entries> few = {{{"c", "x"}}};
+  const std::string alone = edge(few).SerializeAsString();
+  const std::string unlimited = edge({{{"u", "x"}}}).SerializeAsString();
+  edge({{{"a", "x"}}, {{"a", "y"}}});
+  EXPECT_EQ(edge(few).SerializeAsString(), alone);
+  edge({{{"a", "x"}}}, 5);
+  EXPECT_EQ(edge({{{"u", "x"}}}).SerializeAsString(), unlimited);
+}
+
 TEST(Envoy, HeadersTellOfTheScarcest) {
   const std::string rules =
       Limited("key: a") + Rule("key: b, rate_limit: {unit: hour, requests_per_unit: 2000}");

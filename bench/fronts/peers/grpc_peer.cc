@@ -2,12 +2,11 @@
 // request with OK. What weir-bench measures Weir's gRPC front beside.
 //
 //   grpc-peer HOST:PORT
+#include <envoy/service/ratelimit/v3/rls.grpc.pb.h>
 #include <grpcpp/grpcpp.h>
 
 #include <cstdio>
 #include <memory>
-
-#include "envoy/service/ratelimit/v3/rls.grpc.pb.h"
 
 namespace {
 

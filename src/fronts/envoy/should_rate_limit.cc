@@ -78,12 +78,16 @@ int64_t SecondsUp(Duration time) {
   return seconds.count() + (time > seconds ? 1 : 0);
 }
 
+// Over what was there: Clear() would free the messages within, which the next response needs again.
 void FillStatus(const DescriptorStatus& status, Status& message) {
   const bool over = status.over && !status.shadow;
   message.set_code(over ? RateLimitResponse::OVER_LIMIT : RateLimitResponse::OK);
-  if (!status.limited) return;
-  message.set_limit_remaining(Capped(status.remaining));
-  if (status.unlimited) return;
+  message.set_limit_remaining(status.limited ? Capped(status.remaining) : 0);
+  if (!status.limited || status.unlimited) {
+    message.clear_current_limit();
+    message.clear_duration_until_reset();
+    return;
+  }
   RateLimitResponse::RateLimit& limit = *message.mutable_current_limit();
   limit.set_requests_per_unit(Capped(status.limit));
   limit.set_unit(static_cast<RateLimitResponse::RateLimit::Unit>(status.unit));
@@ -113,8 +117,14 @@ void AddHeader(const std::string& name, uint64_t value, RateLimitResponse& respo
 void FillResponse(const DescriptorDecision& decision, const EnvoyOptions& options,
                   RateLimitResponse& response) {
   response.set_overall_code(decision.over ? RateLimitResponse::OVER_LIMIT : RateLimitResponse::OK);
-  for (const DescriptorStatus& status : decision.statuses) {
-    FillStatus(status, *response.add_statuses());
+  const int count = static_cast<int>(decision.statuses.size());
+  while (response.statuses_size() > count) response.mutable_statuses()->RemoveLast();
+  while (response.statuses_size() < count) response.add_statuses();
+  response.clear_response_headers_to_add();
+  response.clear_dynamic_metadata();
+  for (int i = 0; i < count; ++i) {
+    const DescriptorStatus& status = decision.statuses[static_cast<size_t>(i)];
+    FillStatus(status, *response.mutable_statuses(i));
     if (status.metadata != nullptr) {
       MergeMetadata(*status.metadata, *response.mutable_dynamic_metadata());
     }
@@ -148,7 +158,6 @@ void AddEnvoyService(MethodTable& methods, Limiter& limiter, const EnvoyOptions&
         if (!ParseMessage(bytes, scratch.request)) {
           return {GrpcCode::kInvalidArgument, "bad_request: the message is no RateLimitRequest"};
         }
-        scratch.response.Clear();
         std::string_view message;
         const Code code = ShouldRateLimit(limiter, options, scratch.request, context.now,
                                           scratch.response, message);

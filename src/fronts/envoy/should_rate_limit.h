@@ -24,7 +24,8 @@ struct EnvoyOptions {
   std::string reset_header = "RateLimit-Reset";  // in seconds
 };
 
-// Into a response that is as new. No response counts unless the status is ok.
+// Whatever was in the response is written over. It counts, and `message` does not, if the code is
+// kOk.
 Code ShouldRateLimit(Limiter& limiter, const EnvoyOptions& options,
                      const envoy::service::ratelimit::v3::RateLimitRequest& request, Instant now,
                      envoy::service::ratelimit::v3::RateLimitResponse& response,
