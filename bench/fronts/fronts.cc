@@ -158,11 +158,11 @@ class Suite {
   }
 
   void MeasureResp(int in_flight, const std::string& of) {
-    const size_t n = Times(in_flight == 1 ? 60'000 : 800'000);
+    const size_t n = Times(in_flight == 1 ? 200'000 : 2'000'000);
     const std::string flight = ", " + std::to_string(in_flight) + " in flight";
     const auto load = [&](int port, size_t times, std::vector<std::string> command) {
       std::vector<std::string> words = {
-          "redis-benchmark",         "-p", std::to_string(port),  "-c", "1",      "-P",
+          "redis-benchmark",         "-p", std::to_string(port),  "-c", "16",     "-P",
           std::to_string(in_flight), "-n", std::to_string(times), "-r", "100000", "-q"};
       words.insert(words.end(), command.begin(), command.end());
       return words;
@@ -225,8 +225,9 @@ class Suite {
   // The 99.9th percentile, in milliseconds, at half of what the front could take.
   double SlowestAtHalfLoad() {
     const double most = best_.at("RESP Weir CL.THROTTLE, 1 in flight").per_second;
-    const double rate = std::min(100'000.0, most / 2 * 4);
+    const double rate = most / 2;
     progress_("waiting times at half load");
+    StayOn(kLoadCore);
     const std::string command = "CL.THROTTLE key 1000000 1000000 1\r\n";
     double best = 1e9;
     for (int round = 0; round < options_.rounds; ++round) {

@@ -4,7 +4,7 @@
 // the best counts. What counts is the server's processor time per request: elapsed time depends on
 // the load's core too.
 //
-//   RESP   redis-benchmark: Weir's CL.THROTTLE, Redis' INCR, a token bucket in Lua on Redis
+//   RESP   redis-benchmark, 16 connections: Weir's CL.THROTTLE, Redis' INCR, a token bucket in Lua on Redis
 //   gRPC   h2load: Weir's rate-limit service, a minimal grpc++ callback server
 //   HTTP   h2load: Weir's /v1/auth, nginx's `return 200`
 #pragma once

@@ -23,10 +23,7 @@ namespace fs = std::filesystem;
 
 // In the child: never returns.
 [[noreturn]] void Become(const std::vector<std::string>& command, int core) {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  CPU_SET(static_cast<size_t>(core), &cores);
-  sched_setaffinity(0, sizeof cores, &cores);
+  StayOn(core);
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
@@ -54,6 +51,13 @@ sockaddr_in Loopback(int port) {
 }
 
 }  // namespace
+
+void StayOn(int core) {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  CPU_SET(static_cast<size_t>(core), &cores);
+  sched_setaffinity(0, sizeof cores, &cores);
+}
 
 Program::Program(std::vector<std::string> command, int core) : pid_(fork()) {
   if (pid_ != 0) return;

@@ -24,6 +24,8 @@ class Program {
   pid_t pid_;
 };
 
+// The calling thread runs on `core` from now on.
+void StayOn(int core);
 // Runs a command on `core` to its end and returns what it printed; throws if it fails.
 std::string RunOn(int core, const std::vector<std::string>& command);
 // Waits until something listens; throws after ten seconds.
