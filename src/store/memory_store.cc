@@ -2,25 +2,10 @@
 
 #include <algorithm>
 
-#include "store/cell_state.h"
-#include "store/conversion.h"
+#include "store/cell_access.h"
 
 namespace weir {
 namespace {
-
-// Calls act(algorithm, state) with the state of a cell, whatever the algorithm is.
-template <typename Act>
-decltype(auto) With(const LimitSlot& slot, Cell cell, Act act) {
-  return std::visit(
-      [&](const auto& algorithm) -> decltype(auto) {
-        CellState<std::decay_t<decltype(algorithm)>> state(algorithm, slot, cell);
-        return act(algorithm, state);
-      },
-      slot.limit);
-}
-
-template <typename A>
-using AlgorithmOf = std::decay_t<A>;
 
 // Takes n from the state, and leaves a receipt if one is wanted.
 template <typename A>
@@ -63,44 +48,6 @@ void TakeFrom(const A& algorithm, CellState<A>& state, Charge& charge, uint64_t 
     if (receipt != nullptr) receipt->at = at;
   }
   state.Save();
-}
-
-template <typename A>
-void ShowState(const A& algorithm, CellState<A>& state, Charge& charge, Instant now) {
-  charge.reset_after = Wait(now, algorithm.Reset(state.state(), now));
-  if constexpr (std::is_same_v<A, Copies>) {
-    charge.used = state.state().held;
-  } else if constexpr (std::is_same_v<A, SlidingLog>) {
-    charge.used = algorithm.Use(state.state(), now);
-  } else if constexpr (std::is_same_v<A, BurstTiers>) {
-    const BurstTiers::View view = algorithm.Current(state.state(), now);
-    charge.tier = view.tier;
-    charge.tier_limit = view.limit;
-    charge.tier_hits = view.hits;
-    charge.used = algorithm.LastSecond(state.state(), now);
-  }
-}
-
-// The heap that a state takes, to be told to the table when it changes.
-template <typename A>
-class HeapMeter {
- public:
-  HeapMeter(KeyTable& table, CellState<A>& state)
-      : table_(table), state_(state), before_(HeapBytes(state.box())) {}
-  ~HeapMeter() {
-    const int64_t more = HeapBytes(state_.box()) - before_;
-    if (more != 0) table_.AddHeapBytes(more);
-  }
-
- private:
-  KeyTable& table_;
-  CellState<A>& state_;
-  const int64_t before_;
-};
-
-const LimitSlot* Latest(const LimitSlot* slot) {
-  while (const LimitSlot* next = slot->successor.load(std::memory_order_acquire)) slot = next;
-  return slot;
 }
 
 }  // namespace
@@ -416,164 +363,6 @@ Admitted MemoryStore::RunMany(std::span<Charge> charges, Instant now, bool take)
     table_.Erase(entry.charge->key, entry.cell);
   }
   return admitted;
-}
-
-// ---- Afterwards ----
-
-uint64_t MemoryStore::Settle(std::span<const Receipt> receipts, uint64_t cost, Instant now) {
-  uint64_t remaining = kUnlimited;
-  for (const Receipt& receipt : receipts) {
-    remaining = std::min(remaining, SettleOne(receipt, cost, now));
-    receipt.limit->tickets.fetch_sub(1);
-  }
-  if (table_.OverBudget()) table_.Relieve(now);
-  return remaining;
-}
-
-void MemoryStore::Forgo(std::span<const Receipt> receipts, Instant now) {
-  for (const Receipt& receipt : receipts) {
-    ForgoOne(receipt, now);
-    receipt.limit->tickets.fetch_sub(1);
-  }
-}
-
-namespace {
-
-// Gives back up to `n` of what was taken under the receipt, as far as the state still knows it.
-template <typename A>
-void GiveBack(const A& algorithm, CellState<A>& state, const Receipt& receipt, uint64_t n,
-              Instant now) {
-  if constexpr (std::is_same_v<A, TokenBucket>) {
-    Box<TokenBucket>* box = state.box();
-    if (box == nullptr || box->born != receipt.born) return;
-    const uint128 back = algorithm.GiveBack(box->state, n, box->marks.Mark(), now);
-    box->marks.Lower(back);
-  } else if constexpr (std::is_same_v<A, SlidingLog>) {
-    algorithm.Refund(state.state(), FromNanos(receipt.at), n, now);
-  } else if constexpr (std::is_same_v<A, BurstTiers>) {
-    BurstTiers::Receipt taken{.at = FromNanos(receipt.at)};
-    std::copy(receipt.by_tier.begin(), receipt.by_tier.end(), taken.by_tier.begin());
-    algorithm.Refund(state.state(), taken, n, now);
-  } else if constexpr (!std::is_same_v<A, Copies>) {
-    const A* then = std::get_if<A>(&receipt.limit->limit);
-    if (then == nullptr || !SameNumbering(*then, algorithm)) return;
-    algorithm.Refund(state.state(), receipt.at, n, now);
-  }
-}
-
-// Gives back up to `n` of what was used last, whoever used it.
-template <typename A>
-void GiveBackNewest(const A& algorithm, CellState<A>& state, uint64_t n, Instant now) {
-  if constexpr (std::is_same_v<A, TokenBucket>) {
-    algorithm.GiveBack(state.state(), n, TokenBucket::kMostDebt, now);
-    if (state.box() != nullptr) state.box()->marks.Observe(algorithm.Debt(state.state(), now));
-  } else if constexpr (std::is_same_v<A, FixedWindow>) {
-    algorithm.Refund(state.state(), state.state().window, n, now);
-  } else if constexpr (std::is_same_v<A, SlidingLog> || std::is_same_v<A, SlidingWindow>) {
-    algorithm.RefundNewest(state.state(), n, now);
-  }
-}
-
-// The ticket is closed: a bucket may stop counting.
-template <typename A>
-void CloseTicket(CellState<A>& state, const Receipt& receipt) {
-  if constexpr (std::is_same_v<A, TokenBucket>) {
-    Box<TokenBucket>* box = state.box();
-    if (box == nullptr || box->born != receipt.born) return;
-    box->marks.Close(static_cast<uint64_t>(receipt.at));
-    if (box->marks.empty()) state.Unbox();
-  }
-}
-
-}  // namespace
-
-// A state is settled under the numbers that are in force for it: they may have changed since.
-uint64_t MemoryStore::SettleOne(const Receipt& receipt, uint64_t cost, Instant now) {
-  const bool up = cost > receipt.taken;
-  KeyTable::Held held;
-  Charge charge(receipt.key, receipt.limit, 0, 0);
-  Opened entry{.charge = &charge};
-  const LimitSlot* latest = Latest(receipt.limit);
-  KeyTable::Found found;
-  while ((found = table_.Open(receipt.key, up, latest->number, now, held, &entry.cell)) ==
-         KeyTable::Found::kNoRoom) {
-    held.Release(0);
-    // What was used must be charged, whoever has to be forgotten for it.
-    table_.MakeRoom(receipt.key, true, now, held.without_room);
-  }
-  if (found == KeyTable::Found::kAbsent) return Numbers(latest->limit).most;
-  entry.slot = Latest(&limits_[entry.cell.limit()]);
-  BringTo(*entry.slot, entry.cell, now);
-  uint64_t remaining = 0;
-  With(*entry.slot, entry.cell, [&](const auto& algorithm, auto& state) {
-    using A = AlgorithmOf<decltype(algorithm)>;
-    HeapMeter meter(table_, state);
-    if constexpr (std::is_same_v<A, TokenBucket>) {
-      if (state.box() != nullptr) {
-        state.box()->marks.Observe(algorithm.Debt(state.state(), now));
-      }
-    }
-    if constexpr (!std::is_same_v<A, Copies>) {
-      if (up) {
-        algorithm.Charge(state.state(), cost - receipt.taken, now);
-      } else if (cost < receipt.taken) {
-        GiveBack(algorithm, state, receipt, receipt.taken - cost, now);
-      }
-    }
-    remaining = algorithm.Room(state.state(), now).value_or(0);
-    state.Save();
-    CloseTicket(state, receipt);
-  });
-  EraseIfUnused(entry, now);
-  return remaining;
-}
-
-void MemoryStore::ForgoOne(const Receipt& receipt, Instant now) {
-  KeyTable::Held held;
-  Charge charge(receipt.key, receipt.limit, 0, 0);
-  Opened entry{.charge = &charge};
-  if (table_.Open(receipt.key, false, 0, now, held, &entry.cell) != KeyTable::Found::kHere) return;
-  entry.slot = &limits_[entry.cell.limit()];
-  With(*entry.slot, entry.cell, [&](const auto&, auto& state) {
-    HeapMeter meter(table_, state);
-    CloseTicket(state, receipt);
-  });
-  EraseIfUnused(entry, now);
-}
-
-void MemoryStore::Refund(Charge& charge, Instant now) {
-  KeyTable::Held held;
-  Opened entry{.charge = &charge};
-  Open(entry, false, now, held);
-  With(*entry.slot, entry.cell, [&](const auto& algorithm, auto& state) {
-    HeapMeter meter(table_, state);
-    if (entry.cell.bytes() != nullptr) {
-      GiveBackNewest(algorithm, state, charge.cost, now);
-      state.Save();
-    }
-    charge.refused = false;
-    charge.remaining = algorithm.Room(state.state(), now).value_or(0);
-    ShowState(algorithm, state, charge, now);
-  });
-  EraseIfUnused(entry, now);
-}
-
-uint64_t MemoryStore::Return(const Key& key, uint64_t copies, Instant now) {
-  KeyTable::Held held;
-  Charge charge(key, nullptr, 0, 0);
-  Opened entry{.charge = &charge};
-  if (table_.Open(key, false, 0, now, held, &entry.cell) != KeyTable::Found::kHere) return 0;
-  entry.slot = &limits_[entry.cell.limit()];
-  uint64_t left = 0;
-  With(*entry.slot, entry.cell, [&](const auto& algorithm, auto& state) {
-    if constexpr (std::is_same_v<AlgorithmOf<decltype(algorithm)>, Copies>) {
-      algorithm.Return(state.state(), copies);
-      left = state.state().held;
-      state.Save();
-    }
-  });
-  EraseIfUnused(entry, now);
-  return left;
 }
 
 void MemoryStore::Tick(Instant now) {

@@ -205,8 +205,12 @@ TEST_F(E2eServer, AnswersThatNobodyReadsStopTheirConnectionAndTakeLittleMemory) 
   Socket deaf(server.port("resp"));
   std::string commands;
   for (int i = 0; i < 2000; ++i) commands += "WEIR.PEEK shop search ann\r\n";
-  for (int i = 0; i < 1000 && deaf.Send(commands); ++i) {
-  }
+  int sent = 0;
+  while (sent < 100'000 && deaf.Send(commands)) ++sent;
+  EXPECT_LT(sent, 100'000) << "it is read no further while it does not read";
+  EXPECT_NE(HttpGet(server.port("http"), "/metrics")
+                .find("weir_connections_timed_out_total{front=\"resp\"} 1"),
+            std::string::npos);
   Socket well(server.port("resp"));
   well.Send("PING\r\n");
   EXPECT_EQ(well.ReadUntil("PONG\r\n"), "+PONG\r\n");

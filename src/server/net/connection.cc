@@ -35,6 +35,7 @@ void Connection::OnReady(uint32_t events) {
   if (closed_) return;
   if ((events & EPOLLERR) != 0 || (events & (EPOLLHUP | EPOLLIN)) == EPOLLHUP) return Close();
   if ((events & EPOLLOUT) != 0) {
+    last_active_ = loop_.clock().Now();
     Flush();
     if (closed_) return;
   }
@@ -49,7 +50,7 @@ void Connection::Read() {
       case Stream::State::kBroken: Close(); return;
       case Stream::State::kClosed:
         peer_done_ = true;
-        if (unsent() == 0) return Close();
+        if (out_.empty()) return Close();
         WatchFor();
         return;
       case Stream::State::kDone: break;
@@ -65,7 +66,7 @@ void Connection::Read() {
       in_.append(bytes);
       Handle({}, now);
     }
-  } while (!closed_ && stream_.pending() && unsent() <= kMostUnsent);
+  } while (!closed_ && stream_.pending() && out_.size() <= kMostUnsent);
 }
 
 void Connection::Handle(std::string_view bytes, Instant now) {
@@ -95,10 +96,10 @@ void Connection::Flush() {
   if (closed_ || receiving_) return;
   bool more = true;
   while (more) {
-    more = unsent() > 0;
+    more = !out_.empty();
     if (!Write()) return;
     // A protocol stops at requests that it cannot answer before its answers so far are written.
-    more = more && unsent() == 0 && !in_.empty();
+    more = more && out_.empty() && !in_.empty();
     if (more) Receive({}, loop_.clock().Now());
   }
   WatchFor();
@@ -106,19 +107,22 @@ void Connection::Flush() {
 
 // Writes what it can. False if that was the end of the connection.
 bool Connection::Write() {
-  while (unsent() > 0) {
-    const Stream::Moved moved = stream_.Write(std::string_view(out_).substr(sent_));
+  size_t sent = 0;
+  while (sent < out_.size()) {
+    const Stream::Moved moved = stream_.Write(std::string_view(out_).substr(sent));
     if (moved.state == Stream::State::kWait) break;
     if (moved.state != Stream::State::kDone) {
       Close();
       return false;
     }
-    sent_ += moved.bytes;
+    sent += moved.bytes;
     counters_.bytes_out.Add(moved.bytes);
-    unsent_since_ = last_active_;
+    last_written_ = last_active_;
   }
-  if (unsent() > 0) return true;
-  sent_ = 0;
+  if (sent < out_.size()) {
+    out_.erase(0, sent);
+    return true;
+  }
   Empty(out_);
   if (protocol_->done() || peer_done_) {
     Close();
@@ -129,8 +133,8 @@ bool Connection::Write() {
 
 void Connection::WatchFor() {
   uint32_t wanted = 0;
-  if (unsent() <= kMostUnsent && !peer_done_) wanted |= EPOLLIN;
-  if (unsent() > 0 || stream_.wants_write()) wanted |= EPOLLOUT;
+  if (out_.size() <= kMostUnsent && !peer_done_) wanted |= EPOLLIN;
+  if (!out_.empty() || stream_.wants_write()) wanted |= EPOLLOUT;
   if (wanted == watched_) return;
   watched_ = wanted;
   loop_.Change(stream_.fd(), wanted, this);
@@ -156,17 +160,17 @@ void Connection::Close() {
 
 void Connection::Tick(Instant now, Duration deadline) {
   if (closed_) return;
-  if (unsent() == 0) unsent_since_ = now;
+  if (out_.empty()) last_written_ = now;
   const bool unread = !in_.empty() && now - unread_since_ > deadline;
-  const bool unsent_for_long = unsent() > 0 && now - unsent_since_ > deadline;
-  if (unread || unsent_for_long) {
+  const bool unsent = !out_.empty() && now - last_written_ > deadline;
+  if (unread || unsent) {
     counters_.timed_out.Add(1);
     return Close();
   }
   receiving_ = true;
   protocol_->Tick(now);
   receiving_ = false;
-  if (unsent() > 0 || protocol_->done()) Flush();
+  if (!out_.empty() || protocol_->done()) Flush();
 }
 
 }  // namespace weir

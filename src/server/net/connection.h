@@ -42,13 +42,12 @@ class Connection final : public Link, public Loop::Watcher {
   // Closes it if it has kept the server waiting for longer than `deadline`.
   void Tick(Instant now, Duration deadline);
 
-  bool idle() const { return in_.empty() && unsent() == 0 && protocol_->idle(); }
+  bool idle() const { return in_.empty() && out_.empty() && protocol_->idle(); }
   Instant last_active() const { return last_active_; }
 
   std::list<std::unique_ptr<Connection>>::iterator place;  // in its owner's list
 
  private:
-  size_t unsent() const { return out_.size() - sent_; }
   void Read();
   void Handle(std::string_view bytes, Instant now);
   void Receive(std::string_view bytes, Instant now);
@@ -61,15 +60,14 @@ class Connection final : public Link, public Loop::Watcher {
   Owner& owner_;
   PortCounters& counters_;
 
-  std::string in_;   // what the protocol has not used yet
-  size_t sent_ = 0;  // of out()
+  std::string in_;  // what the protocol has not used yet
   uint32_t watched_ = 0;
   bool closed_ = false;
   bool receiving_ = false;  // the protocol is being called
   bool peer_done_ = false;  // nothing more comes
   Instant last_active_{};   // bytes came or went
   Instant unread_since_{};  // since when nothing of in_ was used; valid unless it is empty
-  Instant unsent_since_{};  // since when nothing was written; valid unless unsent() == 0
+  Instant last_written_{};  // something of out(), or it was empty
   std::unique_ptr<Protocol> protocol_;
 };
 

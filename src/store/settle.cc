@@ -1,0 +1,164 @@
+// What happens to a state after something was admitted: settling, giving back, returning.
+#include "store/cell_access.h"
+#include "store/conversion.h"
+#include "store/memory_store.h"
+
+namespace weir {
+
+uint64_t MemoryStore::Settle(std::span<const Receipt> receipts, uint64_t cost, Instant now) {
+  uint64_t remaining = kUnlimited;
+  for (const Receipt& receipt : receipts) {
+    remaining = std::min(remaining, SettleOne(receipt, cost, now));
+    receipt.limit->tickets.fetch_sub(1);
+  }
+  if (table_.OverBudget()) table_.Relieve(now);
+  return remaining;
+}
+
+void MemoryStore::Forgo(std::span<const Receipt> receipts, Instant now) {
+  for (const Receipt& receipt : receipts) {
+    ForgoOne(receipt, now);
+    receipt.limit->tickets.fetch_sub(1);
+  }
+}
+
+namespace {
+
+// Gives back up to `n` of what was taken under the receipt, as far as the state still knows it.
+template <typename A>
+void GiveBack(const A& algorithm, CellState<A>& state, const Receipt& receipt, uint64_t n,
+              Instant now) {
+  if constexpr (std::is_same_v<A, TokenBucket>) {
+    Box<TokenBucket>* box = state.box();
+    if (box == nullptr || box->born != receipt.born) return;
+    const uint128 back = algorithm.GiveBack(box->state, n, box->marks.Mark(), now);
+    box->marks.Lower(back);
+  } else if constexpr (std::is_same_v<A, SlidingLog>) {
+    algorithm.Refund(state.state(), FromNanos(receipt.at), n, now);
+  } else if constexpr (std::is_same_v<A, BurstTiers>) {
+    BurstTiers::Receipt taken{.at = FromNanos(receipt.at)};
+    std::copy(receipt.by_tier.begin(), receipt.by_tier.end(), taken.by_tier.begin());
+    algorithm.Refund(state.state(), taken, n, now);
+  } else if constexpr (!std::is_same_v<A, Copies>) {
+    const A* then = std::get_if<A>(&receipt.limit->limit);
+    if (then == nullptr || !SameNumbering(*then, algorithm)) return;
+    algorithm.Refund(state.state(), receipt.at, n, now);
+  }
+}
+
+// Gives back up to `n` of what was used last, whoever used it.
+template <typename A>
+void GiveBackNewest(const A& algorithm, CellState<A>& state, uint64_t n, Instant now) {
+  if constexpr (std::is_same_v<A, TokenBucket>) {
+    algorithm.GiveBack(state.state(), n, TokenBucket::kMostDebt, now);
+    if (state.box() != nullptr) state.box()->marks.Observe(algorithm.Debt(state.state(), now));
+  } else if constexpr (std::is_same_v<A, FixedWindow>) {
+    algorithm.Refund(state.state(), state.state().window, n, now);
+  } else if constexpr (std::is_same_v<A, SlidingLog> || std::is_same_v<A, SlidingWindow>) {
+    algorithm.RefundNewest(state.state(), n, now);
+  }
+}
+
+// The ticket is closed: a bucket may stop counting.
+template <typename A>
+void CloseTicket(CellState<A>& state, const Receipt& receipt) {
+  if constexpr (std::is_same_v<A, TokenBucket>) {
+    Box<TokenBucket>* box = state.box();
+    if (box == nullptr || box->born != receipt.born) return;
+    box->marks.Close(static_cast<uint64_t>(receipt.at));
+    if (box->marks.empty()) state.Unbox();
+  }
+}
+
+}  // namespace
+
+// A state is settled under the numbers that are in force for it: they may have changed since.
+uint64_t MemoryStore::SettleOne(const Receipt& receipt, uint64_t cost, Instant now) {
+  const bool up = cost > receipt.taken;
+  KeyTable::Held held;
+  Charge charge(receipt.key, receipt.limit, 0, 0);
+  Opened entry{.charge = &charge};
+  const LimitSlot* latest = Latest(receipt.limit);
+  KeyTable::Found found;
+  while ((found = table_.Open(receipt.key, up, latest->number, now, held, &entry.cell)) ==
+         KeyTable::Found::kNoRoom) {
+    held.Release(0);
+    // What was used must be charged, whoever has to be forgotten for it.
+    table_.MakeRoom(receipt.key, true, now, held.without_room);
+  }
+  if (found == KeyTable::Found::kAbsent) return Numbers(latest->limit).most;
+  entry.slot = Latest(&limits_[entry.cell.limit()]);
+  BringTo(*entry.slot, entry.cell, now);
+  uint64_t remaining = 0;
+  With(*entry.slot, entry.cell, [&](const auto& algorithm, auto& state) {
+    using A = AlgorithmOf<decltype(algorithm)>;
+    HeapMeter meter(table_, state);
+    if constexpr (std::is_same_v<A, TokenBucket>) {
+      if (state.box() != nullptr) {
+        state.box()->marks.Observe(algorithm.Debt(state.state(), now));
+      }
+    }
+    if constexpr (!std::is_same_v<A, Copies>) {
+      if (up) {
+        algorithm.Charge(state.state(), cost - receipt.taken, now);
+      } else if (cost < receipt.taken) {
+        GiveBack(algorithm, state, receipt, receipt.taken - cost, now);
+      }
+    }
+    remaining = algorithm.Room(state.state(), now).value_or(0);
+    state.Save();
+    CloseTicket(state, receipt);
+  });
+  EraseIfUnused(entry, now);
+  return remaining;
+}
+
+void MemoryStore::ForgoOne(const Receipt& receipt, Instant now) {
+  KeyTable::Held held;
+  Charge charge(receipt.key, receipt.limit, 0, 0);
+  Opened entry{.charge = &charge};
+  if (table_.Open(receipt.key, false, 0, now, held, &entry.cell) != KeyTable::Found::kHere) return;
+  entry.slot = &limits_[entry.cell.limit()];
+  With(*entry.slot, entry.cell, [&](const auto&, auto& state) {
+    HeapMeter meter(table_, state);
+    CloseTicket(state, receipt);
+  });
+  EraseIfUnused(entry, now);
+}
+
+void MemoryStore::Refund(Charge& charge, Instant now) {
+  KeyTable::Held held;
+  Opened entry{.charge = &charge};
+  Open(entry, false, now, held);
+  With(*entry.slot, entry.cell, [&](const auto& algorithm, auto& state) {
+    HeapMeter meter(table_, state);
+    if (entry.cell.bytes() != nullptr) {
+      GiveBackNewest(algorithm, state, charge.cost, now);
+      state.Save();
+    }
+    charge.refused = false;
+    charge.remaining = algorithm.Room(state.state(), now).value_or(0);
+    ShowState(algorithm, state, charge, now);
+  });
+  EraseIfUnused(entry, now);
+}
+
+uint64_t MemoryStore::Return(const Key& key, uint64_t copies, Instant now) {
+  KeyTable::Held held;
+  Charge charge(key, nullptr, 0, 0);
+  Opened entry{.charge = &charge};
+  if (table_.Open(key, false, 0, now, held, &entry.cell) != KeyTable::Found::kHere) return 0;
+  entry.slot = &limits_[entry.cell.limit()];
+  uint64_t left = 0;
+  With(*entry.slot, entry.cell, [&](const auto& algorithm, auto& state) {
+    if constexpr (std::is_same_v<AlgorithmOf<decltype(algorithm)>, Copies>) {
+      algorithm.Return(state.state(), copies);
+      left = state.state().held;
+      state.Save();
+    }
+  });
+  EraseIfUnused(entry, now);
+  return left;
+}
+
+}  // namespace weir
