@@ -109,23 +109,6 @@ struct Settled {
   uint64_t remaining = 0;  // least over the limits that were charged
 };
 
-// Copies of a copy-limited resource, held until released.
-struct GroupStatus {
-  std::string name;
-  uint64_t limit = 0;
-  uint64_t held = 0;
-};
-struct Reservation {
-  bool allowed = false;
-  uint64_t granted = 0;
-  Ticket hold;  // unguessable, like a ticket
-  uint64_t held = 0;
-  uint64_t per_subject = 0;
-  uint64_t held_total = 0;
-  uint64_t total = 0;  // UINT64_MAX: not limited
-  std::vector<GroupStatus> groups;
-};
-
 struct SubjectCount {
   std::string subject;
   uint64_t count = 0;

@@ -20,6 +20,7 @@
 #include "weir/decision.h"
 #include "weir/descriptor.h"
 #include "weir/error.h"
+#include "weir/hold.h"
 #include "weir/instant.h"
 #include "weir/statistics.h"
 
@@ -42,6 +43,10 @@ struct LimiterStats {
   uint64_t forgotten = 0;   // states dropped before their time because memory was full
   uint64_t overloaded = 0;  // newcomers refused because memory was full and on_failure: deny
   uint64_t open_tickets = 0;
+  uint64_t sessions = 0;
+  uint64_t holds = 0;
+  uint64_t transfers = 0;  // on their way
+  uint64_t waiting = 0;    // for copies
   uint64_t rulebook_version = 0;
 };
 
@@ -85,11 +90,25 @@ class Limiter {
   // The true cost of a request decided with `settle`.
   Result<Settled> Settle(const Ticket& ticket, uint64_t cost, Instant now);
 
-  Result<Reservation> Reserve(std::string_view namespace_name, std::string_view resource,
-                              std::string_view subject, uint64_t copies, uint64_t min_copies,
-                              Instant now);
+  // A session that lives until EndSession; with a `ttl`, only for so long after it was renewed.
+  SessionId OpenSession(Duration ttl, Instant now);
+  bool RenewSession(const SessionId& session, Instant now);  // false: it is not there any more
+  // Releases what it holds, once, and forgets what it waits for.
+  void EndSession(const SessionId& session, Instant now);
+
+  // Calls `done` once: before it returns, or if it may wait, later and from any thread; never after
+  // the session has ended.
+  void Reserve(const SessionId& session, const ReserveRequest& request, Instant now,
+               ReserveDone done);
+  void ReservePool(const SessionId& session, const PoolRequest& request, Instant now,
+                   ReserveDone done);
   // Returns how many copies of the hold are left. copies = 0: all.
-  Result<uint64_t> Release(const Ticket& hold, uint64_t copies, Instant now);
+  Result<uint64_t> Release(const SessionId& session, const Ticket& hold, uint64_t copies,
+                           Instant now);
+  // Takes copies (0: all) out of a hold, for whoever seizes them within `ttl`.
+  Result<Ticket> Transfer(const SessionId& session, const Ticket& hold, uint64_t copies,
+                          Duration ttl, Instant now);
+  Result<Seized> Seize(const SessionId& session, const Ticket& transfer, Instant now);
 
   // Drops some of the state that has expired; call it now and then (the cost is bounded).
   void Tick(Instant now);

@@ -65,6 +65,8 @@ class Protocol {
   // The server is going down: finish what was begun, take nothing new, and say so if the protocol
   // has words for it.
   virtual void Drain() = 0;
+  // The connection has come to its end, for whatever reason; nothing is called after this.
+  virtual void Closed(Instant) {}
   // Nothing was begun that is not finished: the server may close without harm. A connection that is
   // not idle must make progress within the server's deadline for a request.
   virtual bool idle() const = 0;

@@ -43,7 +43,7 @@ void Limiter::Impl::DecideAdhoc(const AdhocRequest& request, Instant told, Decis
 const LimitSlot* Limiter::Impl::CarriedSlot(const CarriedLimits::Numbers& numbers, Instant now,
                                             Code& error, std::string_view& message) {
   const bool bucket = numbers.burst != 0;
-  if (numbers.per <= 0 || (bucket && numbers.limit == 0)) {
+  if (!numbers.copies && (numbers.per <= 0 || (bucket && numbers.limit == 0))) {
     error = Code::kBadRequest;
     message = "the limit and its period must be positive";
     return nullptr;

@@ -15,6 +15,7 @@ std::atomic<uint64_t> next_id{1};
 CarriedLimits::CarriedLimits(LimitTable& table) : id_(next_id.fetch_add(1)), table_(table) {}
 
 Limit CarriedLimits::LimitOf(const Numbers& numbers) {
+  if (numbers.copies) return Copies{numbers.limit};
   if (numbers.burst != 0) return TokenBucket(numbers.limit, Duration(numbers.per), numbers.burst);
   FixedWindow window;
   window.limit = numbers.limit;

@@ -26,15 +26,16 @@ class CarriedLimits {
 
   explicit CarriedLimits(LimitTable& table);
 
-  // The numbers of a bucket, or of a fixed window from the epoch (burst 0).
+  // The numbers of a bucket, of a fixed window from the epoch (burst 0), or of a pool of copies.
   struct Numbers {
     uint64_t limit = 0;
     int64_t per = 0;  // nanoseconds
     uint64_t burst = 0;
+    bool copies = false;
     bool operator==(const Numbers&) const = default;
     template <typename H>
     friend H AbslHashValue(H h, const Numbers& n) {
-      return H::combine(std::move(h), n.limit, n.per, n.burst);
+      return H::combine(std::move(h), n.limit, n.per, n.burst, n.copies);
     }
   };
   static Limit LimitOf(const Numbers& numbers);

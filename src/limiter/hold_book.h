@@ -1,46 +1,96 @@
-// The holds: who holds how many copies, and from which pools they came.
+// The holds: which session holds how many copies, and from which pools they came.
 //
 // A hold counts in the pools of the groups that the subject belonged to when it was reserved,
-// whatever becomes of the groups later; so it keeps the keys of its pools.
+// whatever becomes of the groups later; so it keeps the keys of its pools. Only bookkeeping: whoever
+// calls has the lock, and returns the copies to the pools.
 #pragma once
 
-#include <mutex>
+#include <map>
+#include <string>
 #include <vector>
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
+#include <absl/container/inlined_vector.h>
 
 #include "base/keyed_hash.h"
 #include "limiter/ticket_book.h"
-#include "weir/decision.h"
-#include "weir/error.h"
+#include "weir/hold.h"
 
 namespace weir {
+
+struct TicketHash {
+  size_t operator()(const Ticket& ticket) const { return ticket.low; }
+};
+
+using Pools = absl::InlinedVector<Key, 2>;
+
+struct Hold {
+  SessionId session;
+  Pools pools;
+  uint64_t copies = 0;
+  bool share = false;
+  std::string queue;    // the name of the queue in which others wait for such copies
+  std::string subject;  // in it
+  std::vector<std::string> groups;
+};
+
+// Copies to be returned to each of the pools.
+struct Returned {
+  Pools pools;
+  uint64_t copies = 0;
+  uint64_t left = 0;  // in the hold
+  bool share = false;
+  std::string queue, subject;
+};
 
 class HoldBook {
  public:
   explicit HoldBook(std::string_view node) : node_(NodeHash(node)) {}
 
-  Ticket Add(std::vector<Key> pools, uint64_t copies);
+  SessionId OpenSession(Duration ttl, Instant now);
+  bool Renew(const SessionId& session, Instant now);
+  bool HasSession(const SessionId& session) const { return sessions_.contains(session); }
+  // Takes the session and its holds out.
+  std::vector<Returned> EndSession(const SessionId& session);
 
-  struct Release {
-    std::vector<Key> pools;
-    uint64_t copies = 0;  // to be returned to each of them
-    uint64_t left = 0;
-  };
-  // copies = 0: all. An error if the hold is unknown or has fewer.
-  Result<Release> Take(const Ticket& hold, uint64_t copies);
+  // The session is there.
+  Ticket Add(Hold hold);
+  // copies = 0: all. kNotHeld if the session does not hold it, kBadRequest if it holds fewer.
+  Result<Returned> Release(const SessionId& session, const Ticket& hold, uint64_t copies);
+  Result<Ticket> Transfer(const SessionId& session, const Ticket& hold, uint64_t copies,
+                          Instant expires);
+  Result<Seized> Seize(const SessionId& session, const Ticket& transfer, Instant now);
+
+  // Sessions that were not renewed, and transfers that nobody has seized.
+  std::vector<SessionId> ExpiredSessions(Instant now) const;
+  std::vector<Returned> ExpireTransfers(Instant now);
+
+  size_t sessions() const { return sessions_.size(); }
+  size_t holds() const { return holds_.size(); }
+  size_t transfers() const { return transfers_.size(); }
 
  private:
-  struct Hash {
-    size_t operator()(const Ticket& ticket) const { return ticket.low; }
+  struct Session {
+    Duration ttl = kNever;
+    Instant expires = kEndOfTime;
+    absl::flat_hash_set<Ticket, TicketHash> holds;
   };
-  struct Hold {
-    std::vector<Key> pools;
-    uint64_t copies;
+  struct Transferred {
+    Hold hold;
+    Instant expires;
   };
+
+  // The hold, if the session holds at least so many copies; `copies` 0 becomes all of them.
+  Result<Hold*> Find(const SessionId& session, const Ticket& hold, uint64_t& copies);
+  void Shrink(const Ticket& name, Hold& hold, uint64_t copies);
+  static Returned ReturnedOf(const Hold& hold, uint64_t copies, uint64_t left);
+
   const uint32_t node_;
-  std::mutex mutex_;
-  absl::flat_hash_map<Ticket, Hold, Hash> holds_;  // guarded by mutex_
+  absl::flat_hash_map<SessionId, Session, TicketHash> sessions_;
+  absl::flat_hash_map<Ticket, Hold, TicketHash> holds_;
+  absl::flat_hash_map<Ticket, Transferred, TicketHash> transfers_;
+  std::multimap<Instant, Ticket> transfers_by_expiry_;  // seized ones stay in it until then
 };
 
 }  // namespace weir

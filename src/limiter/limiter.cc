@@ -40,11 +40,12 @@ Limiter::Impl::Impl(std::shared_ptr<const Rulebook> rules, const LimiterOptions&
       hash_(SecretOf(options)),
       adhoc_salt_(SaltOf(hash_, "adhoc")),
       carried_salt_(SaltOf(hash_, "carried")),
+      pool_salt_(SaltOf(hash_, "pool")),
       time_(now),
       store_(std::max(options.memory_bytes, kLeastMemory), time_.Of(now)),
       tickets_(options.node, options.ticket_ttl, options.max_tickets),
-      holds_(options.node),
-      carried_(store_.limits()) {
+      carried_(store_.limits()),
+      holds_(options.node) {
   Install(std::move(rules), now);
 }
 
@@ -227,17 +228,23 @@ void Limiter::Impl::Tick(Instant told) {
   std::vector<Receipt> forgone;
   tickets_.Expire(now, &forgone);
   store_.Forgo(forgone, now);
+  TickHolds(now);
   Sample(now);
   carried_.Tick(now);
   store_.Tick(now);
 }
 
 LimiterStats Limiter::Impl::Stats() {
+  const std::lock_guard lock(holds_mutex_);
   return {.keys = store_.keys(),
           .bytes = store_.bytes(),
           .forgotten = store_.forgotten(),
           .overloaded = store_.overloaded(),
           .open_tickets = tickets_.open(),
+          .sessions = holds_.sessions(),
+          .holds = holds_.holds(),
+          .transfers = holds_.transfers(),
+          .waiting = waiting_.size(),
           .rulebook_version = version_.load()};
 }
 
@@ -300,14 +307,36 @@ Result<Settled> Limiter::Settle(const Ticket& ticket, uint64_t cost, Instant now
   return impl_->Settle(ticket, cost, now);
 }
 
-Result<Reservation> Limiter::Reserve(std::string_view namespace_name, std::string_view resource,
-                                     std::string_view subject, uint64_t copies, uint64_t min_copies,
-                                     Instant now) {
-  return impl_->Reserve(namespace_name, resource, subject, copies, min_copies, now);
+SessionId Limiter::OpenSession(Duration ttl, Instant now) { return impl_->OpenSession(ttl, now); }
+
+bool Limiter::RenewSession(const SessionId& session, Instant now) {
+  return impl_->RenewSession(session, now);
 }
 
-Result<uint64_t> Limiter::Release(const Ticket& hold, uint64_t copies, Instant now) {
-  return impl_->Release(hold, copies, now);
+void Limiter::EndSession(const SessionId& session, Instant now) { impl_->EndSession(session, now); }
+
+void Limiter::Reserve(const SessionId& session, const ReserveRequest& request, Instant now,
+                      ReserveDone done) {
+  impl_->Reserve(session, request, now, std::move(done));
+}
+
+void Limiter::ReservePool(const SessionId& session, const PoolRequest& request, Instant now,
+                          ReserveDone done) {
+  impl_->ReservePool(session, request, now, std::move(done));
+}
+
+Result<uint64_t> Limiter::Release(const SessionId& session, const Ticket& hold, uint64_t copies,
+                                  Instant now) {
+  return impl_->Release(session, hold, copies, now);
+}
+
+Result<Ticket> Limiter::Transfer(const SessionId& session, const Ticket& hold, uint64_t copies,
+                                 Duration ttl, Instant now) {
+  return impl_->Transfer(session, hold, copies, ttl, now);
+}
+
+Result<Seized> Limiter::Seize(const SessionId& session, const Ticket& transfer, Instant now) {
+  return impl_->Seize(session, transfer, now);
 }
 
 void Limiter::Tick(Instant now) { impl_->Tick(now); }

@@ -14,6 +14,7 @@
 #include "limiter/rules_in_force.h"
 #include "limiter/steady_time.h"
 #include "limiter/ticket_book.h"
+#include "limiter/wait_room.h"
 #include "store/memory_store.h"
 #include "weir/limiter.h"
 
@@ -39,10 +40,18 @@ class Limiter::Impl {
                          DescriptorDecision& decision);
   void DecideAdhoc(const AdhocRequest& request, Instant told, Decision& decision);
   Result<Settled> Settle(const Ticket& ticket, uint64_t cost, Instant told);
-  Result<Reservation> Reserve(std::string_view ns, std::string_view resource,
-                              std::string_view subject, uint64_t copies, uint64_t min_copies,
-                              Instant told);
-  Result<uint64_t> Release(const Ticket& hold, uint64_t copies, Instant told);
+  SessionId OpenSession(Duration ttl, Instant now_told);
+  bool RenewSession(const SessionId& session, Instant now_told);
+  void EndSession(const SessionId& session, Instant now_told);
+  void Reserve(const SessionId& session, const ReserveRequest& request, Instant told,
+               ReserveDone done);
+  void ReservePool(const SessionId& session, const PoolRequest& request, Instant told,
+                   ReserveDone done);
+  Result<uint64_t> Release(const SessionId& session, const Ticket& hold, uint64_t copies,
+                           Instant now_told);
+  Result<Ticket> Transfer(const SessionId& session, const Ticket& hold, uint64_t copies,
+                          Duration ttl, Instant now_told);
+  Result<Seized> Seize(const SessionId& session, const Ticket& transfer, Instant now_told);
   void Install(std::shared_ptr<const Rulebook> rules, Instant told);
   void Tick(Instant told);
 
@@ -64,6 +73,23 @@ class Limiter::Impl {
   void Count(const RulesInForce& rules, const Request& request, const Prepared& prepared,
              const Decision& decision, Instant now);
   void Sample(Instant now);
+  // Somebody to be told what became of his waiting.
+  struct Told {
+    ReserveDone done;
+    Result<Reservation> answer;
+  };
+  struct Attempt;
+  // These are called under holds_mutex_.
+  Attempt Try(const Wanted& wanted, bool behind_others, Instant now);
+  void AdmitCopies(const Wanted& wanted, std::span<Charge> charges, bool behind_others, Instant now,
+                   Attempt& attempt);
+  void Return(const Returned& returned, Instant now, std::vector<Told>& told);
+  void ServeWaiters(const std::string& queue, Instant now, std::vector<Told>& told);
+  void EndLocked(const SessionId& session, Instant now, std::vector<Told>& told);
+
+  void ReserveOrWait(Wanted wanted, Duration wait, std::optional<uint64_t> max_queue, Instant now,
+                     ReserveDone done);
+  void TickHolds(Instant now);
   std::vector<Charge> CopyCharges(const RulesInForce& rules,
                                   std::span<const RuleLimit* const> limits, const Request& request,
                                   bool shadow) const;
@@ -91,16 +117,19 @@ class Limiter::Impl {
   const uint64_t id_;  // of this limiter, for the threads' caches
   const bool adhoc_;   // requests may carry limits
   const KeyedHash hash_;
-  const Key adhoc_salt_, carried_salt_;
+  const Key adhoc_salt_, carried_salt_, pool_salt_;
   SteadyTime time_;
   MemoryStore store_;
   TicketBook tickets_;
-  HoldBook holds_;
   CarriedLimits carried_;
 
   SharedCounts adhoc_counts_;
   std::atomic<int64_t> sampled_second_{0};
   std::atomic<uint64_t> version_{0};
+
+  std::mutex holds_mutex_;
+  HoldBook holds_;    // guarded by holds_mutex_
+  WaitRoom waiting_;  // guarded by holds_mutex_
 
   std::mutex mutex_;
   std::shared_ptr<const RulesInForce> rules_;  // guarded by mutex_

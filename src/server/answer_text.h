@@ -8,6 +8,7 @@
 
 #include "weir/decision.h"
 #include "weir/error.h"
+#include "weir/hold.h"
 
 namespace weir {
 

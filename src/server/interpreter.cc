@@ -26,7 +26,11 @@ Request ToRequest(const Command& command) {
 }  // namespace
 
 Interpreter::Interpreter(Limiter* limiter, Clock* clock, Options options)
-    : limiter_(limiter), clock_(clock), options_(std::move(options)), latest_(options_.start) {
+    : limiter_(limiter),
+      clock_(clock),
+      options_(std::move(options)),
+      session_(limiter->OpenSession(kNever, options_.start)),
+      latest_(options_.start) {
   if (options_.frozen) frozen_ = options_.start;
 }
 
@@ -104,9 +108,11 @@ std::string Interpreter::Settle(const Command& command) {
 }
 
 std::string Interpreter::Reserve(const Command& command) {
-  const Result<Reservation> reservation =
-      limiter_->Reserve(command.namespace_name, command.resource, command.subject, command.amount,
-                        command.least.value_or(command.amount), Now());
+  Result<Reservation> reservation = Reservation{};
+  limiter_->Reserve(session_,
+                    {command.namespace_name, command.resource, command.subject, command.amount,
+                     command.least.value_or(command.amount)},
+                    Now(), [&](const Result<Reservation>& answer) { reservation = answer; });
   if (!reservation) {
     return ErrorText(reservation.error().code, reservation.error().message, Style());
   }
@@ -117,7 +123,7 @@ std::string Interpreter::Reserve(const Command& command) {
 std::string Interpreter::Release(const Command& command) {
   const std::optional<Ticket> hold = Find(command.name);
   if (!hold) return Mistake(fmt::format("no hold is called '{}'", command.name));
-  const Result<uint64_t> left = limiter_->Release(*hold, command.amount, Now());
+  const Result<uint64_t> left = limiter_->Release(session_, *hold, command.amount, Now());
   if (!left) return ErrorText(left.error().code, left.error().message, Style());
   return fmt::format("released, {} left", *left);
 }

@@ -58,6 +58,7 @@ class Interpreter {
   Limiter* const limiter_;
   Clock* const clock_;
   const Options options_;
+  const SessionId session_;  // whose holds these are
   std::optional<Instant> frozen_;
   Instant latest_;             // that the limiter was told
   bool last_allowed_ = false;  // of the last request, for counting repetitions

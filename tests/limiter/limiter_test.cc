@@ -15,9 +15,9 @@ TEST(Limiter, NamesWhatIsUnknown) {
   const auto limiter = testing::Open(testing::kEveryAlgorithm);
   EXPECT_EQ(limiter->Decide({"m", "a", "x"}, kStart).error, Code::kUnknownNamespace);
   EXPECT_EQ(limiter->Decide({"n", "z", "x"}, kStart).error, Code::kUnknownResource);
-  EXPECT_EQ(limiter->Reserve("n", "a", "x", 1, 1, kStart).error().code, Code::kWrongKind);
+  EXPECT_EQ(testing::Holder(*limiter).Reserve({"n", "a", "x"}).error().code, Code::kWrongKind);
   EXPECT_EQ(limiter->Settle({1, 2}, 3, kStart).error().code, Code::kUnknownTicket);
-  EXPECT_EQ(limiter->Release({1, 2}, 0, kStart).error().code, Code::kNotHeld);
+  EXPECT_EQ(limiter->Release({3, 4}, {1, 2}, 0, kStart).error().code, Code::kNotHeld);
 }
 
 TEST(Limiter, RefusesARequestThatContradictsItself) {
@@ -204,31 +204,6 @@ TEST(Limiter, TheSketchStaysSmallAndFindsTheHeavy) {
   const auto busiest = limiter->Busiest("n", "a");
   EXPECT_LE(busiest.size(), 32u);
   EXPECT_EQ(busiest[0].subject, "heavy");
-}
-
-TEST(Limiter, HoldsCountInTheGroupsOfTheirTime) {
-  const auto limiter = testing::Open(R"(
-namespaces:
-  n:
-    resources:
-      box: {copies: {per_subject: 5, total: 8, groups: [{name: trial, limit: 4, subjects: [ann]}]}}
-)");
-  const Result<Reservation> held = limiter->Reserve("n", "box", "ann", 5, 1, kStart);
-  ASSERT_TRUE(held);
-  EXPECT_EQ(held->granted, 4u);  // as many as the group has
-  ASSERT_EQ(held->groups.size(), 1u);
-  EXPECT_EQ(held->groups[0].held, 4u);
-  EXPECT_FALSE(limiter->Reserve("n", "box", "ann", 1, 1, kStart)->allowed);
-  limiter->Install(
-      testing::Rules("namespaces: {n: {resources: {box: {copies: {per_subject: 5, total: "
-                     "8, groups: [{name: trial, limit: 4, subjects: [bob]}]}}}}}"),
-      kStart);
-  // ann has left the group, her copies have not.
-  EXPECT_EQ(limiter->Reserve("n", "box", "bob", 1, 1, kStart)->allowed, false);
-  EXPECT_EQ(*limiter->Release(held->hold, 1, kStart), 3u);
-  EXPECT_TRUE(limiter->Reserve("n", "box", "bob", 1, 1, kStart)->allowed);
-  EXPECT_EQ(*limiter->Release(held->hold, 0, kStart), 0u);
-  EXPECT_EQ(limiter->Release(held->hold, 0, kStart).error().code, Code::kNotHeld);
 }
 
 TEST(Limiter, HitsOfTheLastSecondAreToldWithoutAHardLimitToo) {

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "weir/limiter.h"
 
@@ -22,6 +23,33 @@ inline std::shared_ptr<const Rulebook> Rules(std::string_view yaml) {
 inline std::unique_ptr<Limiter> Open(std::string_view yaml, LimiterOptions options = {}) {
   return std::make_unique<Limiter>(Rules(yaml), options, kStart);
 }
+
+// A session that reserves and keeps the last answer, at an instant that it can be told.
+class Holder {
+ public:
+  explicit Holder(Limiter& limiter, Duration ttl = kNever)
+      : limiter_(limiter), session_(limiter.OpenSession(ttl, kStart)) {}
+
+  // The answer; if it has to wait, an answer comes later (answers()).
+  Result<Reservation> Reserve(const ReserveRequest& request, Instant now = kStart) {
+    answers_.clear();
+    limiter_.Reserve(session_, request, now,
+                     [this](const Result<Reservation>& answer) { answers_.push_back(answer); });
+    return answers_.empty() ? Error{Code::kUnavailable, "waits", ""} : answers_.front();
+  }
+  bool waits() const { return answers_.empty(); }
+  const std::vector<Result<Reservation>>& answers() const { return answers_; }
+  Result<uint64_t> Release(const Ticket& hold, uint64_t copies = 0, Instant now = kStart) {
+    return limiter_.Release(session_, hold, copies, now);
+  }
+  void End(Instant now = kStart) { limiter_.EndSession(session_, now); }
+  const SessionId& session() const { return session_; }
+
+ private:
+  Limiter& limiter_;
+  const SessionId session_;
+  std::vector<Result<Reservation>> answers_;
+};
 
 // Resources a to e with one limit each, of every algorithm; f with three limits.
 inline constexpr std::string_view kEveryAlgorithm = R"(

@@ -155,6 +155,7 @@ void Connection::Close() {
   stream_.Shutdown();
   loop_.Unwatch(stream_.fd());
   counters_.closed.Add(1);
+  protocol_->Closed(loop_.clock().Now());
   owner_.Remove(*this);
 }
 
