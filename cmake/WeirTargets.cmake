@@ -40,7 +40,7 @@ function(weir_executable name patterns)
 endfunction()
 
 # weir_test(FOLDER LIBRARIES...): one executable of tests/FOLDER/*.cc. Each case is a ctest of its
-# own, FOLDER.Suite.Case, with one label that follows from its name:
+# own, FOLDER.Suite.Case (a/b is a_b), with one label that follows from its name:
 #   …Long…     `long`: not run by ./test
 #   …Thread…   `threads`: also run under the thread sanitizer, where only folders with such a case
 #              are built
@@ -52,7 +52,8 @@ function(weir_test folder)
   if(NOT sources)
     return()
   endif()
-  set(target ${folder}_test)
+  string(REPLACE "/" "_" name ${folder})
+  set(target ${name}_test)
   add_executable(${target} ${sources})
   target_link_libraries(${target} PRIVATE ${ARGN} rapidcheck rapidcheck_gtest GTest::gtest
                         GTest::gtest_main)
@@ -62,15 +63,15 @@ function(weir_test folder)
   add_dependencies(tests ${target})
   set_target_properties(${target} PROPERTIES
                         RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
-  weir_discover(${folder} long "*Long*" 7200)
-  weir_discover(${folder} threads "*Thread*:-*Long*" 300)
-  weir_discover(${folder} short "-*Long*:*Thread*" 120)
+  weir_discover(${name} long "*Long*" 7200)
+  weir_discover(${name} threads "*Thread*:-*Long*" 300)
+  weir_discover(${name} short "-*Long*:*Thread*" 120)
 endfunction()
 
-# weir_discover(FOLDER LABEL FILTER TIMEOUT_SECONDS)
-function(weir_discover folder label filter timeout)
-  gtest_discover_tests(${folder}_test DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
-    TEST_FILTER "${filter}" TEST_PREFIX "${folder}." TEST_LIST ${folder}_${label}
+# weir_discover(NAME LABEL FILTER TIMEOUT_SECONDS)
+function(weir_discover name label filter timeout)
+  gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
+    TEST_FILTER "${filter}" TEST_PREFIX "${name}." TEST_LIST ${name}_${label}
     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
     PROPERTIES TIMEOUT ${timeout} LABELS ${label})
 endfunction()

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,16 +35,22 @@ int MillisUntil(Clock::time_point until) {
   _exit(127);
 }
 
-pid_t Spawn(const std::vector<std::string>& command, int out, int errors) {
+}  // namespace
+
+pid_t Spawn(const std::vector<std::string>& command, int in, int out, int errors) {
   const pid_t pid = fork();
-  if (pid != 0) return pid;
+  if (pid != 0) {
+    setpgid(pid, pid);  // both of them: whoever is first
+    return pid;
+  }
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (in >= 0) dup2(in, 0);
   if (out >= 0) dup2(out, 1);
-  dup2(errors, 2);
+  if (errors >= 0) dup2(errors, 2);
   signal(SIGPIPE, SIG_DFL);
   Become(command);
 }
-
-}  // namespace
 
 ServerProcess::ServerProcess(const std::vector<std::string>& arguments) {
   std::array<int, 2> pipes;
@@ -57,7 +64,7 @@ ServerProcess::ServerProcess(const std::vector<std::string>& arguments) {
     command.emplace_back("127.0.0.1:0");
   }
   command.insert(command.end(), arguments.begin(), arguments.end());
-  pid_ = Spawn(command, -1, pipes[1]);
+  pid_ = Spawn(command, -1, -1, pipes[1]);
   close(pipes[1]);
   log_pipe_ = pipes[0];
   if (!WaitForLog("ready")) return;
@@ -72,7 +79,7 @@ ServerProcess::ServerProcess(const std::vector<std::string>& arguments) {
 
 ServerProcess::~ServerProcess() {
   if (!ended_) {
-    kill(pid_, SIGKILL);
+    kill(-pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
   }
   close(log_pipe_);
@@ -194,10 +201,16 @@ std::string TemporaryFiles::Write(const std::string& name, const std::string& te
   return path;
 }
 
-Finished RunProgram(const std::vector<std::string>& command) {
-  std::array<int, 2> pipes;
-  if (pipe2(pipes.data(), O_CLOEXEC) != 0) std::abort();
-  const pid_t pid = Spawn(command, pipes[1], pipes[1]);
+Finished RunProgram(const std::vector<std::string>& command, const std::string& input) {
+  std::array<int, 2> pipes, inputs;
+  if (pipe2(pipes.data(), O_CLOEXEC) != 0 || pipe2(inputs.data(), O_CLOEXEC) != 0) std::abort();
+  // It fits the pipe: nobody has to read for this to return.
+  if (write(inputs[1], input.data(), input.size()) != static_cast<ssize_t>(input.size())) {
+    std::abort();
+  }
+  close(inputs[1]);
+  const pid_t pid = Spawn(command, inputs[0], pipes[1], pipes[1]);
+  close(inputs[0]);
   close(pipes[1]);
   Finished finished;
   std::array<char, 65536> buffer;

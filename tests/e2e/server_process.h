@@ -88,7 +88,11 @@ struct Finished {
   int exit_code = -1;
   std::string output;  // both streams
 };
-// Runs a program found in PATH to its end.
-Finished RunProgram(const std::vector<std::string>& command);
+// Runs a program found in PATH to its end; it reads `input`, which is short.
+Finished RunProgram(const std::vector<std::string>& command, const std::string& input = "");
+
+// The same, in a process group of its own with all that it starts; it dies with the test. The ends
+// of pipes for its input and outputs; -1: the test's own.
+pid_t Spawn(const std::vector<std::string>& command, int in, int out, int errors);
 
 }  // namespace weir::e2e

@@ -28,8 +28,8 @@ const BurstTiers& TiersOf(const std::shared_ptr<const Rulebook>& rules) {
 
 TEST(Examples, AreRightAndNormal) {
   for (const char* name :
-       {"quickstart.yaml", "shop.yaml", "cookbook/penalties.yaml", "cookbook/punishment.yaml",
-        "cookbook/batch.yaml", "cookbook/bulkheads.yaml"}) {
+       {"quickstart.yaml", "shop.yaml", "edge.yaml", "cookbook/penalties.yaml",
+        "cookbook/punishment.yaml", "cookbook/batch.yaml", "cookbook/bulkheads.yaml"}) {
     const auto rules = Example(name);
     ASSERT_NE(rules, nullptr);
     const auto again = Good(PrintRules(*rules));

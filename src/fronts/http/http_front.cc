@@ -41,8 +41,11 @@ HttpFront::HttpFront(Limiter& limiter, HttpOptions options) {
       [answer = std::move(options.json_rate_limit)](const HttpRequest& request,
                                                     Responder responder) {
         const HttpOptions::JsonAnswer told = answer(request.body, request.now);
-        responder.Send(
-            {.status = told.status, .content_type = http::kJson, .body = told.body, .headers = {}});
+        const bool decided = told.status == 200 || told.status == 429;
+        responder.Send({.status = told.status,
+                        .content_type = decided ? http::kJson : kText,  // else what is wrong
+                        .body = told.body,
+                        .headers = {}});
       });
 }
 
