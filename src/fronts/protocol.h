@@ -70,6 +70,9 @@ class Protocol {
   // Nothing was begun that is not finished: the server may close without harm. A connection that is
   // not idle must make progress within the server's deadline for a request.
   virtual bool idle() const = 0;
+  // A request was taken and is not answered yet, and what follows it is left unused until it is:
+  // it is not the peer who keeps the server waiting.
+  virtual bool answering() const { return false; }
   // True: close the connection once link.out() is written.
   virtual bool done() const = 0;
 };
@@ -78,7 +81,7 @@ class Protocol {
 class Front {
  public:
   virtual ~Front() = default;
-  virtual std::string_view name() const = 0;  // "resp", "grpc", "http"
+  virtual std::string_view name() const = 0;  // "resp", "grpc", "http", "poolcounter"
   virtual std::string_view alpn() const = 0;  // of TLS; empty: none
   // `link` outlives the protocol.
   virtual std::unique_ptr<Protocol> Accept(Link& link) = 0;

@@ -84,6 +84,8 @@ void AddServe(CLI::App& app, int& exit_code) {
   AddSetting(command, "--http", settings.http, "Address of the HTTP front, or off");
   AddSetting(command, "--grpc", settings.grpc, "Address of the gRPC front, or off");
   AddSetting(command, "--resp", settings.resp, "Address of the Redis front, or off");
+  AddSetting(command, "--poolcounter", settings.poolcounter,
+             "Address of the PoolCounter front, or off");
   AddSetting(command, "--threads", settings.threads, "Threads that serve; 0: one for each core")
       ->check(CLI::Range(0, 1024));
   AddSetting(command, "--memory", settings.memory_bytes,

@@ -7,6 +7,7 @@
 #include "fronts/envoy/rate_limit_json.h"
 #include "fronts/grpc/grpc_front.h"
 #include "fronts/http/http_front.h"
+#include "fronts/poolcounter/poolcounter_front.h"
 #include "fronts/resp/resp_front.h"
 #include "server/stats_route.h"
 #include "server/version.h"
@@ -119,6 +120,9 @@ void Server::MakeFronts() {
     }
     fronts_.push_back(std::make_unique<RespFront>(*limiter_, std::move(options)));
   }
+  if (settings_.poolcounter != kOff) {
+    fronts_.push_back(std::make_unique<PoolCounterFront>(*limiter_));
+  }
 }
 
 void Server::AddServerRoutes(HttpFront& http) {
@@ -134,7 +138,8 @@ bool Server::OpenPorts() {
     const std::string_view name = front->name();
     const std::string& address = name == "http"   ? settings_.http
                                  : name == "grpc" ? settings_.grpc
-                                                  : settings_.resp;
+                                 : name == "resp" ? settings_.resp
+                                                  : settings_.poolcounter;
     if (!OpenPort(*front, address)) return false;
   }
   return true;
