@@ -11,6 +11,7 @@
 
 #include "server/check_command.h"
 #include "server/client/client_commands.h"
+#include "server/client/reserve_command.h"
 #include "server/client/top_command.h"
 #include "server/serve_command.h"
 #include "server/time_text.h"
@@ -159,6 +160,21 @@ void AddSettle(CLI::App& app, int& exit_code) {
   command->callback([&] { exit_code = weir::RunSettle(options, arguments, std::cout, std::cerr); });
 }
 
+void AddReserve(CLI::App& app, int& exit_code) {
+  static weir::ReserveArguments arguments;
+  CLI::App* command = app.add_subcommand("reserve", "Run a command while holding copies");
+  AddSetting(command, "--resp", arguments.resp, "Address of a server's Redis front");
+  AddSetting(command, "--token", arguments.token, "Its password, where the server wants one");
+  AddDuration(command, "--deadline", arguments.deadline, "How long an answer may take");
+  command->add_option("NAMESPACE", arguments.namespace_name)->required();
+  command->add_option("RESOURCE", arguments.resource)->required();
+  command->add_option("SUBJECT", arguments.subject)->required();
+  command->add_option("--copies", arguments.copies, "How many to hold")->capture_default_str();
+  AddDuration(command, "--wait", arguments.wait, "How long to wait for them");
+  command->add_option("COMMAND", arguments.command, "What to run, behind --")->required();
+  command->callback([&] { exit_code = weir::RunReserve(arguments, std::cerr); });
+}
+
 void AddTop(CLI::App& app, int& exit_code) {
   static weir::TopArguments arguments;
   CLI::App* command =
@@ -193,6 +209,7 @@ int main(int argc, char** argv) {
   AddRequest(app, exit_code, "request", "Ask a running server for a decision");
   AddRequest(app, exit_code, "peek", "The same, taking nothing");
   AddSettle(app, exit_code);
+  AddReserve(app, exit_code);
   AddTop(app, exit_code);
   AddTry(app, exit_code);
   AddCheck(app, exit_code);
