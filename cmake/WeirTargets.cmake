@@ -68,7 +68,7 @@ function(weir_test folder)
                         RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   weir_discover(${name} long "*Long*" 7200)
   weir_discover(${name} threads "*Thread*:-*Long*" 300)
-  weir_discover(${name} short "-*Long*:*Thread*" 120)
+  weir_discover(${name} short "-*Long*:*Thread*" 300)
 endfunction()
 
 # weir_discover(NAME LABEL FILTER TIMEOUT_SECONDS)
