@@ -55,7 +55,7 @@ class Failure(Exception):
         if not code and head in _CODES:
             code, text = head, tail
         super().__init__(f"{_STATUS_NAMES.get(status, status)}: {text}")
-        self.answered = code in _CODES  # by a Weir server, rather than by the network
+        self.answered = bool(code)  # by a Weir server, rather than by the network
         self.code = code or _STATUS_NAMES.get(status, "unknown")
         self.message = text
         self.of_client = status in _CLIENT_STATUSES

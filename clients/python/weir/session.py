@@ -84,6 +84,11 @@ class Session:
         if not alive:
             hold.lose()
 
+    def forget_holds(self) -> None:
+        """Before the client itself ends the stream, which is no loss."""
+        with self._lock:
+            self._holds.clear()
+
     def end(self, failure: Failure) -> None:
         """The stream has ended, for whatever reason."""
         with self._lock:
