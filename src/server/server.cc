@@ -156,8 +156,15 @@ bool Server::OpenPort(Front& front, const std::string& text) {
     tls_.push_back(std::move(*opened));
     tls = tls_.back().get();
   }
+  // Sockets that share a port share it with those of another server as well, unseen: look first.
+  Result<FileDescriptor> alone = Listen(*address, false);
+  if (!alone) {
+    log_->error("--{}: {}", front.name(), alone.error().message);
+    return false;
+  }
+  alone->Close();
   for (const auto& worker : workers_) {
-    Result<FileDescriptor> socket = Listen(*address);
+    Result<FileDescriptor> socket = Listen(*address, true);
     if (!socket) {
       log_->error("--{}: {}", front.name(), socket.error().message);
       return false;
