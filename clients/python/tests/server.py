@@ -20,13 +20,13 @@ namespaces:
 
 
 class Server:
-    def __init__(self, port=0):
+    def __init__(self, port=0, rules=RULES):
         self._folder = tempfile.TemporaryDirectory()
-        rules = os.path.join(self._folder.name, "rules.yaml")
-        with open(rules, "w") as file:
-            file.write(RULES)
+        path = os.path.join(self._folder.name, "rules.yaml")
+        with open(path, "w") as file:
+            file.write(rules)
         self._process = subprocess.Popen(
-            [BINARY, "serve", "--seed", rules, "--http", "off", "--resp", "off", "--threads", "1",
+            [BINARY, "serve", "--seed", path, "--http", "off", "--resp", "off", "--threads", "1",
              "--grpc", f"127.0.0.1:{port}"], stderr=subprocess.PIPE, text=True)
         self.port = port
         for line in self._process.stderr:

@@ -21,7 +21,8 @@ from .messages import Decision, Settled
 from .session import Session, content
 from .wire import WireError, decode, encode
 
-S = TypeVar("S", AsyncHold, AsyncAcquired)
+T = TypeVar("T")
+S = TypeVar("S", bound=Union[AsyncHold, AsyncAcquired])
 
 
 class Scope(Generic[S]):
@@ -35,8 +36,9 @@ class Scope(Generic[S]):
         return self._pending().__await__()
 
     async def __aenter__(self) -> S:
-        self._entered = await self._pending()
-        return self._entered
+        entered = await self._pending()
+        self._entered = entered
+        return entered
 
     async def __aexit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
                         trace: Optional[TracebackType]) -> None:
@@ -100,7 +102,7 @@ class Client(Base[AsyncHold]):
                         trace: Optional[TracebackType]) -> None:
         await self.close()
 
-    async def _run(self, flow: Flow[Any]) -> Any:
+    async def _run(self, flow: Flow[T]) -> T:
         return await run_async(flow, self._perform)
 
     async def _perform(self, effect: Effect) -> Any:

@@ -7,7 +7,7 @@ import queue
 import threading
 import time
 from types import TracebackType
-from typing import Any, Callable, Dict, Iterator, Optional, Sequence, Type, Union
+from typing import Any, Callable, Dict, Iterator, Optional, Sequence, Type, TypeVar, Union
 
 import grpc
 
@@ -21,6 +21,8 @@ from .holds import Hold
 from .messages import Decision, SessionResponse, Settled
 from .session import Session, content
 from .wire import WireError, decode, encode
+
+T = TypeVar("T")
 
 
 class Client(Base[Hold]):
@@ -89,7 +91,7 @@ class Client(Base[Hold]):
                  trace: Optional[TracebackType]) -> None:
         self.close()
 
-    def _run(self, flow: Flow[Any]) -> Any:
+    def _run(self, flow: Flow[T]) -> T:
         return run(flow, self._perform)
 
     def _perform(self, effect: Effect) -> Any:

@@ -12,8 +12,7 @@ unless it is None. Unknown fields are skipped, so that an older client understan
 from __future__ import annotations
 
 import dataclasses
-from functools import lru_cache
-from typing import Any, Dict, Optional, Tuple, Type, TypeVar
+from typing import Any, Dict, Optional, Tuple, Type, TypeVar, cast
 
 M = TypeVar("M")
 
@@ -85,11 +84,16 @@ def messages(number: int, kind: type) -> Any:
     return _field((), Spec(number, "message", repeated=True, message=kind))
 
 
-@lru_cache(maxsize=None)
+_specs: Dict[type, Dict[int, Tuple[str, Spec]]] = {}
+
+
 def specs(kind: type) -> Dict[int, Tuple[str, Spec]]:
     """The fields of a message that travel: their names and kinds by number."""
-    found = ((field.name, field.metadata.get("wire")) for field in dataclasses.fields(kind))
-    return {spec.number: (name, spec) for name, spec in found if spec is not None}
+    if kind not in _specs:
+        fields = dataclasses.fields(cast(Any, kind))
+        found = ((field.name, field.metadata.get("wire")) for field in fields)
+        _specs[kind] = {spec.number: (name, spec) for name, spec in found if spec is not None}
+    return _specs[kind]
 
 
 def encode(value: Any) -> bytes:
