@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import socket
 import subprocess
 import tempfile
@@ -41,6 +42,13 @@ class Server:
     @property
     def address(self):
         return f"127.0.0.1:{self.port}"
+
+    def freeze(self):
+        """It takes connections and never answers."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self):
+        self._process.send_signal(signal.SIGCONT)
 
     def kill(self):
         if self._process.poll() is None:

@@ -118,6 +118,21 @@ class Failures(WithServer):
             lambda: client.request("shop", "search", "ann").source == weir.SERVER))
         self.assertFalse(client.degraded)
 
+    def test_a_server_that_hangs_costs_no_more_than_the_deadline(self):
+        client = self.connect(timeout=0.3)
+        self.assertEqual(client.request("shop", "search", "ann").source, weir.SERVER)
+        self.server.freeze()
+        for ask in (lambda: client.request("shop", "search", "ann", max_wait=60),
+                    lambda: client.reserve("shop", "seats", "ann", max_wait=60),
+                    lambda: client.reserve("shop", "seats", "ann", max_wait=60, in_line=True)):
+            time.sleep(0.5)  # until it is probed again
+            answer = ask()
+            self.assertEqual(answer.source, weir.DEGRADED)
+            self.assertLess(answer.waited, 0.6)
+        self.server.thaw()
+        self.assertTrue(until(
+            lambda: client.request("shop", "search", "ann").source == weir.SERVER))
+
     def test_failover_from_an_address_where_nobody_listens(self):
         client = self.connect([free_address(), self.server.address])
         decision = client.request("shop", "search", "ann")

@@ -8,7 +8,8 @@ requested cannot be given back: hence at most one resource is a Rate, and it com
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, Callable, Generic, List, NamedTuple, Optional, Sequence, Type, TypeVar, Union
+from typing import (Any, Callable, Generic, List, NamedTuple, Optional, Sequence, Type, TypeVar,
+                    Union)
 
 from .core import Core
 from .errors import Refused

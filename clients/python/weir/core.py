@@ -180,7 +180,7 @@ class Core(Generic[H]):
 
     def _patiently(self, attempt: Callable[[float], Flow[A]], final: Callable[[A], bool],
                    max_wait: float) -> Flow[Tuple[A, float, int]]:
-        """Attempts until an answer is final or the budget is spent; the time and attempts it took."""
+        """Attempts until an answer is final or the budget is spent; how long and how often."""
         start = self.clock()
         for refusals in count():
             answer = yield from attempt(max_wait - (self.clock() - start))

@@ -48,7 +48,7 @@ class Servers:
             return all(server.failures > 0 for server in self._servers)
 
     def to_ask(self, now: float, preferred: str = "") -> List[Server]:
-        """Those that answer or may be probed, in order of the addresses, the preferred one first."""
+        """Those that answer or may be probed, in order, the preferred one first."""
         with self._lock:
             found = [server for server in self._servers if _may_be_asked(server, now)]
         return sorted(found, key=lambda server: server.address != preferred)

@@ -20,7 +20,7 @@ UNARY = frozenset({"request", "peek", "settle"})  # the others need a session
 @dataclass(frozen=True)
 class Call:
     address: str
-    operation: str  # a field of SessionRequest; "": an empty question, to hear whether anybody is there
+    operation: str  # a field of SessionRequest; "": an empty question, to hear if anybody is there
     message: Any
     timeout: float
     session: Optional[Session] = None  # that one, or any session with the address
