@@ -56,8 +56,8 @@ std::optional<Error> PostgresDatabase::Connect() {
   if (connection_ != nullptr && PQstatus(connection_) == CONNECTION_OK) return std::nullopt;
   Disconnect();
   // What the URL says comes last, and stands.
-  const std::array<const char*, 6> names = {"connect_timeout", "application_name",
-                                            "client_encoding", "options", "dbname", nullptr};
+  const std::array<const char*, 6> names = {
+      "connect_timeout", "application_name", "client_encoding", "options", "dbname", nullptr};
   const std::array<const char*, 6> values = {
       kPatienceSeconds, "weir", "UTF8",
       // A lock, and a transaction that a dead server left behind, are not waited for for ever.
@@ -67,6 +67,8 @@ std::optional<Error> PostgresDatabase::Connect() {
   connection_ = PQconnectdbParams(names.data(), values.data(), 1);
   if (connection_ == nullptr) return Failed("no memory");
   if (PQstatus(connection_) == CONNECTION_OK && PQsetnonblocking(connection_, 1) == 0) {
+    PQsetNoticeProcessor(
+        connection_, [](void*, const char*) {}, nullptr);  // not to stderr
     return std::nullopt;
   }
   const Error error = Failed(PQerrorMessage(connection_));

@@ -14,8 +14,7 @@ DatabaseRow ReadRow(sqlite3_stmt* statement) {
     if (text == nullptr) {
       row.emplace_back();
     } else {
-      row.emplace_back(
-          std::string(text, static_cast<size_t>(sqlite3_column_bytes(statement, i))));
+      row.emplace_back(std::string(text, static_cast<size_t>(sqlite3_column_bytes(statement, i))));
     }
   }
   return row;
@@ -46,15 +45,14 @@ SqliteDatabase::~SqliteDatabase() {
 }
 
 Error SqliteDatabase::Failed() const {
-  return {Code::kUnavailable,
-          path_ + ": " + (db_ == nullptr ? "no memory" : sqlite3_errmsg(db_)), ""};
+  return {Code::kUnavailable, path_ + ": " + (db_ == nullptr ? "no memory" : sqlite3_errmsg(db_)),
+          ""};
 }
 
 Result<sqlite3_stmt*> SqliteDatabase::Prepare(Sql sql) {
   sqlite3_stmt*& statement = prepared_[sql.text()];
-  if (statement == nullptr &&
-      sqlite3_prepare_v3(db_, sql.text(), -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr) !=
-          SQLITE_OK) {
+  if (statement == nullptr && sqlite3_prepare_v3(db_, sql.text(), -1, SQLITE_PREPARE_PERSISTENT,
+                                                 &statement, nullptr) != SQLITE_OK) {
     return Failed();
   }
   return statement;

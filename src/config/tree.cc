@@ -19,7 +19,11 @@ Json FromScalar(const Node& node) {
   if (node.text == "true") return true;
   if (node.text == "false") return false;
   if (const auto number = ParseNumber(node.text)) return *number;
-  return std::string(node.text);
+  // A number that rules do not take stays one, for their reader to say so; unless it would come out
+  // as another text, which may be meant as a name.
+  std::string text(node.text);
+  const Json number = Json::parse(text, nullptr, false);
+  return number.is_number() && number.dump() == text ? number : Json(std::move(text));
 }
 
 Json FromNode(const Node& node) {
@@ -44,8 +48,8 @@ Error BadText(const std::vector<Diagnostic>& errors) {
   const Diagnostic& first = errors.front();
   std::string where = first.file.empty() ? "" : first.file + ": ";
   if (first.line != 0) {
-    where += "line " + std::to_string(first.line) + ", column " + std::to_string(first.column) +
-             ": ";
+    where +=
+        "line " + std::to_string(first.line) + ", column " + std::to_string(first.column) + ": ";
   }
   return {Code::kBadRequest, where + first.message, ""};
 }
