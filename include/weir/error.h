@@ -22,6 +22,9 @@ enum class Code {
   kUnauthenticated,
   kOverloaded,
   kUnavailable,
+  kNotFound,  // of the configuration: there is nothing at this path
+  kReadOnly,  // the rules come from files
+  kConflict,  // what was to be changed is not what it was
 };
 
 // "bad_request", "unknown_resource", …; "ok" for kOk.

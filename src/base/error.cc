@@ -15,6 +15,9 @@ std::string_view CodeName(Code code) {
     case Code::kUnauthenticated: return "unauthenticated";
     case Code::kOverloaded: return "overloaded";
     case Code::kUnavailable: return "unavailable";
+    case Code::kNotFound: return "not_found";
+    case Code::kReadOnly: return "read_only";
+    case Code::kConflict: return "conflict";
   }
   return "unknown";
 }

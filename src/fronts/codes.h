@@ -26,6 +26,9 @@ constexpr CodeOnTheWire OnTheWire(Code code) {
     case Code::kUnauthenticated: return {401, 16, "UNAUTHENTICATED"};
     case Code::kOverloaded: return {503, 8, "OVERLOADED"};
     case Code::kUnavailable: return {503, 14, "UNAVAILABLE"};
+    case Code::kNotFound: return {404, 5, "NOT_FOUND"};
+    case Code::kReadOnly: return {409, 9, "READ_ONLY"};
+    case Code::kConflict: return {412, 10, "CONFLICT"};
   }
   return {500, 13, "ERR"};
 }

@@ -117,6 +117,14 @@ ParseResult ParseRulesText(std::string_view yaml, std::string file_name,
   return files.Finish();
 }
 
+ParseResult ParseRulesTexts(std::vector<RulesText> texts, const ParseOptions& options) {
+  Files files(options);
+  for (RulesText& one : texts) {
+    files.AddText(Files::Grammar::kRules, std::move(one.file_name), std::move(one.text));
+  }
+  return files.Finish();
+}
+
 ParseResult ParseRatelimitText(std::string_view yaml, std::string file_name,
                                const ParseOptions& options) {
   Files files(options);

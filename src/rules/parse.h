@@ -26,6 +26,12 @@ struct ParseResult {
 
 ParseResult ParseRulesText(std::string_view yaml, std::string file_name,
                            const ParseOptions& options = {});
+// Several that are read together.
+struct RulesText {
+  std::string file_name;
+  std::string text;
+};
+ParseResult ParseRulesTexts(std::vector<RulesText> texts, const ParseOptions& options = {});
 // A file of envoyproxy/ratelimit.
 ParseResult ParseRatelimitText(std::string_view yaml, std::string file_name,
                                const ParseOptions& options = {});

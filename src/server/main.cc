@@ -11,6 +11,7 @@
 
 #include "server/check_command.h"
 #include "server/client/client_commands.h"
+#include "server/client/config_command.h"
 #include "server/client/reserve_command.h"
 #include "server/client/top_command.h"
 #include "server/serve_command.h"
@@ -78,7 +79,12 @@ void AddServe(CLI::App& app, int& exit_code) {
   CLI::Option* config =
       AddSetting(command, "--config", settings.config,
                  "Rules: a file or a directory of them; a change is read at once");
-  AddSetting(command, "--seed", settings.seed, "Rules that are read once, at the start")
+  AddSetting(command, "--seed", settings.seed,
+             "Rules that fill the database if nothing was ever written to it")
+      ->excludes(config);
+  AddSetting(
+      command, "--database", settings.database,
+      "Where the rules are kept: postgresql://… or a file; else weir.db in --data, else memory")
       ->excludes(config);
   AddSetting(command, "--ratelimit-config", settings.ratelimit_config,
              "A directory of envoyproxy/ratelimit's files; a change is read at once");
@@ -100,7 +106,8 @@ void AddServe(CLI::App& app, int& exit_code) {
   AddSetting(command, "--tls-key", settings.tls.key, "Its key (PEM)");
   AddSetting(command, "--tls-ca", settings.tls.ca, "Clients need a certificate signed by these");
   AddSetting(command, "--token-file", settings.token_file,
-             "Lines TOKEN read|write NAMESPACE: who may see statistics; without it, loopback only");
+             "Lines TOKEN read|write NAMESPACE: who may see statistics and the configuration, and "
+             "change it; without it, loopback only");
   AddSetting(command, "--trusted-hops", settings.trusted_hops,
              "Proxies whose X-Forwarded-For counts, e.g. 10.0.0.0/8,127.0.0.1/32")
       ->delimiter(',');
@@ -122,11 +129,13 @@ void AddServe(CLI::App& app, int& exit_code) {
   });
 }
 
-weir::ClientOptions& AddClient(CLI::App* command) {
+weir::ClientOptions& AddClient(CLI::App* command, weir::Duration deadline = {}) {
   static std::list<weir::ClientOptions> all;
   weir::ClientOptions& options = all.emplace_back();
+  if (deadline != weir::Duration{}) options.deadline = deadline;
   AddSetting(command, "--server", options.server, "Address of a server's HTTP front");
-  AddSetting(command, "--token", options.token, "For statistics, where the server wants one");
+  AddSetting(command, "--token", options.token,
+             "Where the server wants one: for statistics and the configuration");
   AddDuration(command, "--deadline", options.deadline, "How long the answer may take");
   command->add_flag("--json", options.json, "Print the answer as it came");
   options.colours = WantsColours();
@@ -175,6 +184,43 @@ void AddReserve(CLI::App& app, int& exit_code) {
   command->callback([&] { exit_code = weir::RunReserve(arguments, std::cerr); });
 }
 
+using ConfigRun = int (*)(const weir::ClientOptions&, const weir::ConfigArguments&, std::ostream&,
+                          std::ostream&);
+
+void AddConfigPart(CLI::App* config, int& exit_code, const char* name, const char* help,
+                   ConfigRun run) {
+  static std::list<weir::ConfigArguments> all;
+  weir::ConfigArguments& arguments = all.emplace_back();
+  CLI::App* command = config->add_subcommand(name, help);
+  weir::ClientOptions& options = AddClient(command, std::chrono::seconds(10));
+  AddSetting(command, "--database", arguments.database,
+             "Not through a server, but in this: postgresql://… or a file (weir.db in --data)");
+  const bool exports = std::string(name) == "export";
+  if (!exports) {
+    command->add_option("FILE", arguments.file, "A rules file, or a directory of them")->required();
+  } else {
+    command->add_option("--format", arguments.format, "yaml or json")
+        ->check(CLI::IsMember({"yaml", "json"}))
+        ->capture_default_str();
+  }
+  const char* user = std::getenv("USER");
+  arguments.who =
+      std::string("command line") + (user == nullptr ? "" : " of ") + (user ? user : "");
+  command->callback([&options, &arguments, &exit_code, run] {
+    exit_code = run(options, arguments, std::cout, std::cerr);
+  });
+}
+
+void AddConfig(CLI::App& app, int& exit_code) {
+  CLI::App* config = app.add_subcommand("config", "Export, import or compare the configuration");
+  config->require_subcommand(1);
+  AddConfigPart(config, exit_code, "export", "Print all rules as a file", weir::RunConfigExport);
+  AddConfigPart(config, exit_code, "import", "Replace all rules by those of a file, at once",
+                weir::RunConfigImport);
+  AddConfigPart(config, exit_code, "diff", "Show what import would change; exits 1 if anything",
+                weir::RunConfigDiff);
+}
+
 void AddTop(CLI::App& app, int& exit_code) {
   static weir::TopArguments arguments;
   CLI::App* command =
@@ -211,6 +257,7 @@ int main(int argc, char** argv) {
   AddSettle(app, exit_code);
   AddReserve(app, exit_code);
   AddTop(app, exit_code);
+  AddConfig(app, exit_code);
   AddTry(app, exit_code);
   AddCheck(app, exit_code);
   AddHelpAndVersion(app);

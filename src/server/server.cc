@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include <filesystem>
 #include <thread>
 
 #include "fronts/envoy/rate_limit_json.h"
@@ -9,6 +10,9 @@
 #include "fronts/http/http_front.h"
 #include "fronts/poolcounter/poolcounter_front.h"
 #include "fronts/resp/resp_front.h"
+#include "rules/rulebook.h"
+#include "server/config_routes.h"
+#include "server/openapi.h"
 #include "server/stats_route.h"
 #include "server/version.h"
 
@@ -49,13 +53,15 @@ Server::~Server() { Stop(); }
 
 bool Server::Start() {
   RaiseFileLimit();
-  if (!LoadSettings() || !MakeLimiter(clock_.Now())) return false;
+  if (!LoadSettings() || !MakeConfig() || !MakeLimiter(clock_.Now())) return false;
   for (size_t i = 0; i < Threads(settings_.threads); ++i) {
     workers_.push_back(std::make_unique<Worker>(
         clock_, WorkerLimits{.connections = settings_.max_connections,
                              .request_deadline = settings_.request_timeout}));
   }
   MakeFronts();
+  config_->Start(*limiter_);
+  if (source_.watched()) config_->Show(limiter_->rules());
   if (!OpenPorts()) return false;
   for (size_t i = 0; i < workers_.size(); ++i) workers_[i]->Start(static_cast<int>(i));
   log_->info("ready");
@@ -78,13 +84,50 @@ bool Server::LoadSettings() {
   return true;
 }
 
-bool Server::MakeLimiter(Instant now) {
-  std::string errors;
-  std::shared_ptr<const Rulebook> rules = source_.Load(&errors);
-  if (rules == nullptr) {
-    LogMistakes(*log_, "the rules cannot be read", errors);
+bool Server::MakeConfig() {
+  std::error_code failed;
+  if (!settings_.data.empty()) std::filesystem::create_directories(settings_.data, failed);
+  if (failed) {
+    log_->error("--data {}: {}", settings_.data, failed.message());
     return false;
   }
+  // Rules of files are only shown, from a database that lasts as long as the server.
+  const std::string url = source_.watched()             ? ":memory:"
+                          : !settings_.database.empty() ? settings_.database
+                          : !settings_.data.empty()     ? settings_.data + "/weir.db"
+                                                        : ":memory:";
+  Result<std::unique_ptr<Database>> database = OpenDatabase(url);
+  if (!database) {
+    log_->error("{}", database.error().message);
+    return false;
+  }
+  config_ = std::make_unique<ConfigService>(
+      std::make_unique<ConfigStore>(std::move(*database), ConfigStore::Options{}),
+      ConfigService::Options{.read_only = source_.watched(), .seed = settings_.seed}, clock_, log_,
+      reloads_);
+  return true;
+}
+
+// Null, having logged why, if there are none to begin with.
+std::shared_ptr<const Rulebook> Server::FirstRules() {
+  if (source_.watched()) {
+    std::string errors;
+    std::shared_ptr<const Rulebook> rules = source_.Load(&errors);
+    if (rules == nullptr) LogMistakes(*log_, "the rules cannot be read", errors);
+    return rules;
+  }
+  const Result<std::shared_ptr<const Rulebook>> rules = config_->Load();
+  if (rules) return *rules;
+  LogMistakes(*log_, "the rules cannot be read", rules.error().message);
+  // A database elsewhere may come yet: until then the server is there, but not ready.
+  if (settings_.database.empty() || rules.error().code != Code::kUnavailable) return nullptr;
+  reloads_.last_failed.store(true);
+  return std::make_shared<Rulebook>(std::vector<Namespace>{});
+}
+
+bool Server::MakeLimiter(Instant now) {
+  std::shared_ptr<const Rulebook> rules = FirstRules();
+  if (rules == nullptr) return false;
   limiter_ = std::make_unique<Limiter>(
       std::move(rules),
       LimiterOptions{
@@ -127,6 +170,11 @@ void Server::MakeFronts() {
 
 void Server::AddServerRoutes(HttpFront& http) {
   AddStatsRoute(http.routes(), *limiter_, tokens_);
+  AddConfigRoutes(http.routes(), *config_, tokens_);
+  http.routes().Add("GET", "/v1/openapi.json",
+                    [](const http::HttpRequest&, http::Responder responder) {
+                      responder.Send({.content_type = "application/json", .body = OpenApi()});
+                    });
   http.routes().Add("GET", "/metrics", [this](const http::HttpRequest&, http::Responder responder) {
     const std::string text = MetricsText(*limiter_, workers_, reloads_);
     responder.Send({.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = text});
@@ -208,6 +256,7 @@ void Server::ReloadRules(Instant now) {
     LogMistakes(*log_, "the old rules stay", errors);
     return;
   }
+  config_->Show(rules);
   limiter_->Install(std::move(rules), now);
   reloads_.done.fetch_add(1);
   log_->info("new rules are in force");
@@ -215,6 +264,7 @@ void Server::ReloadRules(Instant now) {
 
 void Server::Drain() {
   draining_.store(true);
+  config_->Drain();
   if (grpc_ != nullptr) grpc_->health().SetServing(false);
   for (const auto& worker : workers_) worker->Drain();
 }
@@ -227,6 +277,7 @@ bool Server::drained() const {
 }
 
 void Server::Stop() {
+  if (config_ != nullptr) config_->Stop();
   for (const auto& worker : workers_) worker->Stop();
 }
 

@@ -12,6 +12,7 @@
 
 #include <spdlog/logger.h>
 
+#include "server/config_service.h"
 #include "server/metrics.h"
 #include "server/rules_source.h"
 #include "server/settings.h"
@@ -47,6 +48,8 @@ class Server {
 
  private:
   bool LoadSettings();
+  bool MakeConfig();
+  std::shared_ptr<const Rulebook> FirstRules();
   bool MakeLimiter(Instant now);
   void MakeFronts();
   bool OpenPorts();
@@ -69,6 +72,7 @@ class Server {
   std::vector<Listening> listening_;
   Instant looked_{};
   std::atomic<bool> draining_{false};
+  std::unique_ptr<ConfigService> config_;  // ends before what it answers through
 };
 
 }  // namespace weir

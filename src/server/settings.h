@@ -12,9 +12,10 @@
 namespace weir {
 
 struct Settings {
-  // Where the rules are; at most one of the first two.
+  // Where the rules are: in files, or else in a database that the configuration API changes.
   std::string config;            // a file or directory that is the truth: a change reloads
-  std::string seed;              // read once, at the start
+  std::string seed;              // fills the database if nothing was ever written to it
+  std::string database;          // postgresql://…, or a file; empty: data/weir.db, or in memory
   std::string ratelimit_config;  // a directory in the format of envoyproxy/ratelimit
 
   std::string http = "127.0.0.1:8080";  // "off": not served

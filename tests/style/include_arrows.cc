@@ -42,13 +42,14 @@ const std::set<std::string, std::less<>>& Free() {
 bool MayUseSockets(std::string_view path, std::string_view part) {
   static const std::set<std::string, std::less<>> parts = {"server", "fronts",  "cluster/net",
                                                            "packet", "clients", "lab/live"};
-  return parts.count(part) > 0 || Free().count(part) > 0 || StartsWith(path, "src/store/redis");
+  return parts.count(part) > 0 || Free().count(part) > 0 || StartsWith(path, "src/store/redis") ||
+         StartsWith(path, "src/config/postgres");
 }
 
 bool IsSocketHeader(const std::string& header) {
   static const std::regex sockets(
       "(sys/(socket|un|epoll|select)|poll|sys/poll|netdb|netinet/.*|arpa/.*|net/.*)\\.h|"
-      "boost/(asio|beast).*|liburing\\.h|hiredis/.*|nghttp2/.*|zookeeper/.*|grpc(pp)?/.*");
+      "boost/(asio|beast).*|liburing\\.h|hiredis/.*|nghttp2/.*|libpq.*|zookeeper/.*|grpc(pp)?/.*");
   return std::regex_match(header, sockets);
 }
 

@@ -10,10 +10,13 @@ GrpcCode ToGrpcCode(Code code) {
     case Code::kBadRequest: return GrpcCode::kInvalidArgument;
     case Code::kUnknownNamespace:
     case Code::kUnknownResource:
+    case Code::kNotFound:
     case Code::kNotHeld:
     case Code::kUnknownTransfer:
     case Code::kUnknownTicket: return GrpcCode::kNotFound;
+    case Code::kReadOnly:
     case Code::kWrongKind: return GrpcCode::kFailedPrecondition;
+    case Code::kConflict: return GrpcCode::kAborted;
     case Code::kUnauthenticated: return GrpcCode::kUnauthenticated;
     case Code::kOverloaded: return GrpcCode::kResourceExhausted;
     case Code::kUnavailable: return GrpcCode::kUnavailable;

@@ -26,6 +26,9 @@ class HttpClient {
   Result<HttpAnswer> Post(std::string_view path, std::string_view json) {
     return Call("POST", path, json);
   }
+  Result<HttpAnswer> Put(std::string_view path, std::string_view json) {
+    return Call("PUT", path, json);
+  }
 
  private:
   Result<HttpAnswer> Call(std::string_view method, std::string_view path, std::string_view json);
