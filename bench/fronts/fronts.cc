@@ -91,6 +91,7 @@ class Suite {
     FrontsResult result;
     for (const std::string& name : order_) result.rows.push_back(best_.at(name));
     result.goals = Goals();
+    result.idle_p999_ms = Quantile(PaceNothing(50'000, 2), 0.999) / 1000;
     return result;
   }
 

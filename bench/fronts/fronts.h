@@ -32,6 +32,7 @@ struct FrontRow {
 struct FrontsResult {
   std::vector<FrontRow> rows;
   std::vector<Goal> goals;
+  double idle_p999_ms = 0;  // how late the load's core is when it only looks at the clock
 };
 
 FrontsResult MeasureFronts(const FrontsOptions& options,

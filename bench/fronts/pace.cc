@@ -80,6 +80,20 @@ std::vector<double> PaceResp(int port, const std::string& command, double per_se
   return waits;
 }
 
+std::vector<double> PaceNothing(double per_second, double seconds) {
+  std::vector<double> waits;
+  const auto total = static_cast<size_t>(per_second * seconds);
+  waits.reserve(total);
+  const double start = Seconds();
+  while (waits.size() < total) {
+    const double due = start + static_cast<double>(waits.size()) / per_second;
+    const double now = Seconds();
+    if (now >= due) waits.push_back((now - due) * 1e6);
+  }
+  std::sort(waits.begin(), waits.end());
+  return waits;
+}
+
 double Quantile(const std::vector<double>& sorted, double q) {
   if (sorted.empty()) return 0;
   const auto i = static_cast<size_t>(q * static_cast<double>(sorted.size()));

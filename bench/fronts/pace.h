@@ -11,6 +11,10 @@ namespace weir::bench {
 std::vector<double> PaceResp(int port, const std::string& command, double per_second,
                              double seconds);
 
+// The same without a server: how late this core itself is for what is due. What a machine that is
+// shared with others takes away shows here.
+std::vector<double> PaceNothing(double per_second, double seconds);
+
 // The value that the share `q` of them does not exceed.
 double Quantile(const std::vector<double>& sorted, double q);
 

@@ -22,6 +22,7 @@
 #include "weir/error.h"
 #include "weir/hold.h"
 #include "weir/instant.h"
+#include "weir/saved_state.h"
 #include "weir/statistics.h"
 
 namespace weir {
@@ -109,6 +110,12 @@ class Limiter {
   Result<Ticket> Transfer(const SessionId& session, const Ticket& hold, uint64_t copies,
                           Duration ttl, Instant now);
   Result<Seized> Seize(const SessionId& session, const Ticket& transfer, Instant now);
+
+  // The states of limits with `persist` that have changed since the last call, to be written down.
+  std::vector<SavedState> TakeChanged(Instant now);
+  // Puts back what was written down, before the first request. Returns how many were of use. The
+  // secret (LimiterOptions) must be the same as then.
+  size_t Restore(std::span<const SavedState> saved, Instant now);
 
   // Drops some of the state that has expired; call it now and then (the cost is bounded).
   void Tick(Instant now);

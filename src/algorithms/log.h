@@ -43,6 +43,12 @@ class Log {
   // hits have passed. Asks for 1 <= n <= CountFrom(from).
   Instant NthFrom(Instant from, uint64_t n) const;
 
+  // Calls visit(at, hits) for every entry, the oldest first.
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    for (uint32_t i = 0; i < size_; ++i) visit(At(i).at, At(i).total - TotalBefore(i));
+  }
+
   bool empty() const { return size_ == 0; }
   // The next two ask for !empty().
   Instant newest() const { return At(size_ - 1).at; }

@@ -23,6 +23,12 @@ constexpr int64_t WholeMillis(Duration time) {
 }
 constexpr int64_t WholeSeconds(Duration time) { return RoundedUp(time, std::chrono::seconds(1)); }
 
+// kNever where it is longer than can be counted.
+constexpr Duration FromMillis(uint64_t millis) {
+  constexpr auto kMost = static_cast<uint64_t>(kNever / std::chrono::milliseconds(1));
+  return millis > kMost ? kNever : Duration(std::chrono::milliseconds(millis));
+}
+
 template <std::integral Number>
 void AppendNumber(std::string& out, Number number) {
   char text[24];

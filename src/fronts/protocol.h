@@ -42,12 +42,6 @@ class Link {
   // Runs `work` on the connection's thread, soon; from any thread. The work must not assume that
   // the connection still exists: it captures what tells (a weak_ptr).
   virtual void Post(std::function<void()> work) = 0;
-  // The same for whoever answers from another thread, when the connection may have gone: valid for
-  // as long as its thread runs. One that is asked only while the link exists needs no other.
-  using Poster = std::function<void(std::function<void()>)>;
-  virtual Poster poster() {
-    return [this](std::function<void()> work) { Post(std::move(work)); };
-  }
 
   // The peer's address without its port: "192.0.2.7", "2001:db8::1".
   virtual std::string_view peer() const = 0;
@@ -76,6 +70,9 @@ class Protocol {
   // Nothing was begun that is not finished: the server may close without harm. A connection that is
   // not idle must make progress within the server's deadline for a request.
   virtual bool idle() const = 0;
+  // A request was taken and is not answered yet, and what follows it is left unused until it is:
+  // it is not the peer who keeps the server waiting.
+  virtual bool answering() const { return false; }
   // True: close the connection once link.out() is written.
   virtual bool done() const = 0;
 };
@@ -84,7 +81,7 @@ class Protocol {
 class Front {
  public:
   virtual ~Front() = default;
-  virtual std::string_view name() const = 0;  // "resp", "grpc", "http"
+  virtual std::string_view name() const = 0;  // "resp", "grpc", "http", "poolcounter"
   virtual std::string_view alpn() const = 0;  // of TLS; empty: none
   // `link` outlives the protocol.
   virtual std::unique_ptr<Protocol> Accept(Link& link) = 0;

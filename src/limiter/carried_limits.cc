@@ -52,7 +52,7 @@ std::shared_ptr<CarriedLimits::Known> CarriedLimits::Find(const Numbers& numbers
   const auto found = known_.find(numbers);
   if (found != known_.end()) return found->second;
   if (known_.size() >= kMost) return nullptr;
-  const LimitSlot* slot = table_.Add(LimitOf(numbers), false, now, true);
+  const LimitSlot* slot = table_.Add(LimitOf(numbers), SlotTraits{.carried = true}, now);
   if (slot == nullptr) return nullptr;
   auto known = std::make_shared<Known>();
   known->slot = slot;

@@ -52,8 +52,8 @@ Ticket HoldBook::Add(Hold hold) {
 Result<Hold*> HoldBook::Find(const SessionId& session, const Ticket& name, uint64_t& copies) {
   const auto found = holds_.find(name);
   if (found == holds_.end() || found->second.session != session) {
-    return Error{Code::kNotHeld,
-                 "this session holds no such copies: they were released, or never were", "hold"};
+    return Error{Code::kNotHeld, "this session has no such hold: it was released, or never was",
+                 "hold"};
   }
   Hold& hold = found->second;
   if (copies > hold.copies) {

@@ -339,6 +339,12 @@ Result<Seized> Limiter::Seize(const SessionId& session, const Ticket& transfer, 
   return impl_->Seize(session, transfer, now);
 }
 
+std::vector<SavedState> Limiter::TakeChanged(Instant now) { return impl_->TakeChanged(now); }
+
+size_t Limiter::Restore(std::span<const SavedState> saved, Instant now) {
+  return impl_->Restore(saved, now);
+}
+
 void Limiter::Tick(Instant now) { impl_->Tick(now); }
 
 std::vector<SubjectCount> Limiter::Busiest(std::string_view namespace_name,

@@ -55,6 +55,9 @@ class Limiter::Impl {
   void Install(std::shared_ptr<const Rulebook> rules, Instant told);
   void Tick(Instant told);
 
+  std::vector<SavedState> TakeChanged(Instant told);
+  size_t Restore(std::span<const SavedState> saved, Instant told);
+
   // The rules as the calling thread sees them; valid until it asks again.
   const RulesInForce& InForce();
   LimiterStats Stats();

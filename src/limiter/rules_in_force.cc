@@ -4,6 +4,8 @@
 
 #include <absl/container/flat_hash_set.h>
 
+#include "rules/limit_text.h"
+
 namespace weir {
 namespace {
 
@@ -20,9 +22,27 @@ KeyShape ShapeOf(const RuleLimit& limit) {
   return subject ? KeyShape::kSubject : KeyShape::kParts;
 }
 
+SlotTraits TraitsOf(const RuleLimit& limit) {
+  return {.deny_when_full = limit.on_failure == OnFailure::kDeny, .persist = limit.persist};
+}
+
 bool Same(const LimitSlot& slot, const RuleLimit& limit) {
-  return SameNumbers(slot.limit, limit.limit) &&
-         slot.deny_when_full == (limit.on_failure == OnFailure::kDeny);
+  return SameNumbers(slot.limit, limit.limit) && slot.traits == TraitsOf(limit);
+}
+
+// All that a state's meaning depends on.
+std::string NumbersText(const RuleLimit& rule) {
+  const auto* tiers = std::get_if<BurstTiers>(&rule.limit);
+  if (tiers == nullptr) return PrintFlow(NumberFields(rule));
+  std::string text = "tiers";
+  for (const BurstTiers::Tier& tier : tiers->tiers) {
+    for (const int64_t n : {static_cast<int64_t>(tier.limit), tier.window.count(),
+                            tier.active.count(), tier.cooldown.count()}) {
+      text += ' ' + std::to_string(n);
+    }
+    text += tier.skippable ? " skippable" : "";
+  }
+  return text;
 }
 
 }  // namespace
@@ -63,11 +83,26 @@ RulesInForce::RulesInForce(std::shared_ptr<const Rulebook> rules, const RulesInF
     if (named.limit->unlimited) continue;
     in_force.slot = SlotFor(named, before, limits, now);
     by_name_.emplace(named.name, in_force.slot);
+    if (named.limit->persist) {
+      persistent_.push_back({named.name, NumbersText(*named.limit), in_force.slot});
+    }
   }
   if (before != nullptr) Retire(*before, limits, gone, now);
   TakeBack(limits, gone, now);
   AddTallies(before);
   AddDescriptorTallies(before);
+}
+
+const RulesInForce::Persistent* RulesInForce::FindPersistent(const LimitSlot& slot) const {
+  const auto is_it = [&](const Persistent& one) { return one.slot == &slot; };
+  const auto found = std::find_if(persistent_.begin(), persistent_.end(), is_it);
+  return found == persistent_.end() ? nullptr : &*found;
+}
+
+const RulesInForce::Persistent* RulesInForce::FindPersistent(std::string_view name) const {
+  const auto is_it = [&](const Persistent& one) { return one.name == name; };
+  const auto found = std::find_if(persistent_.begin(), persistent_.end(), is_it);
+  return found == persistent_.end() ? nullptr : &*found;
 }
 
 const LimitSlot* RulesInForce::SlotFor(const Named& named, const RulesInForce* before,
@@ -82,7 +117,7 @@ const LimitSlot* RulesInForce::SlotFor(const Named& named, const RulesInForce* b
     const auto base = by_name_.find(named.base);
     if (base != by_name_.end() && Same(*base->second, *named.limit)) return base->second;
   }
-  return limits.Add(named.limit->limit, named.limit->on_failure == OnFailure::kDeny, now);
+  return limits.Add(named.limit->limit, TraitsOf(*named.limit), now);
 }
 
 // Slots that are no longer in use lead to what took their place.

@@ -45,6 +45,16 @@ class RulesInForce {
   const Rulebook& rules() const { return *rules_; }
   const std::shared_ptr<const Rulebook>& shared_rules() const { return rules_; }
   const LimitInForce& operator[](const RuleLimit& limit) const { return limits_[limit.index]; }
+  // A limit whose states are kept over a restart.
+  struct Persistent {
+    std::string name;
+    std::string numbers;
+    const LimitSlot* slot;
+  };
+  // Null if there is none.
+  const Persistent* FindPersistent(const LimitSlot& slot) const;
+  const Persistent* FindPersistent(std::string_view name) const;
+
   Tally& TallyOf(const Resource& resource) const { return *tallies_[resource.index]; }
   const std::vector<std::shared_ptr<Tally>>& tallies() const { return tallies_; }
   // Of the resource's limits and of those of the contracts beside them, by name.
@@ -84,6 +94,7 @@ class RulesInForce {
   std::vector<LimitInForce> limits_;  // by RuleLimit::index
   std::vector<Named> named_;          // in the order of rules_->all()
   absl::flat_hash_map<std::string, const LimitSlot*> by_name_;
+  std::vector<Persistent> persistent_;
   std::vector<std::shared_ptr<Tally>> tallies_;                // by Resource::index
   std::vector<LimitTallies> limit_tallies_;                    // by Resource::index
   std::vector<std::shared_ptr<LimitTally>> descriptor_tally_;  // by RuleLimit::index

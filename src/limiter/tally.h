@@ -18,12 +18,14 @@ namespace weir {
 class SharedCounts {
  public:
   void Add(bool allowed, uint64_t cost) {
-    Slot& slot = slots_[ThreadNumber() % slots_.size()];
+    const size_t thread = ThreadNumber();
+    const bool own = thread < slots_.size() - 1;
+    Slot& slot = slots_[own ? thread : slots_.size() - 1];
     if (allowed) {
-      slot.admitted.fetch_add(1, std::memory_order_relaxed);
-      slot.cost.fetch_add(cost, std::memory_order_relaxed);
+      More(slot.admitted, 1, own);
+      More(slot.cost, cost, own);
     } else {
-      slot.refused.fetch_add(1, std::memory_order_relaxed);
+      More(slot.refused, 1, own);
     }
   }
   Counts Sum() const {
@@ -37,15 +39,24 @@ class SharedCounts {
   }
 
  private:
+  using Number = std::atomic<uint64_t>;
   struct alignas(64) Slot {
-    std::atomic<uint64_t> admitted{0}, refused{0}, cost{0};
+    Number admitted{0}, refused{0}, cost{0};
   };
+  // A slot with one writer needs no lock prefix.
+  static void More(Number& number, uint64_t n, bool own) {
+    if (own) {
+      number.store(number.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+    } else {
+      number.fetch_add(n, std::memory_order_relaxed);
+    }
+  }
   static size_t ThreadNumber() {
     static std::atomic<size_t> next{0};
     thread_local const size_t number = next.fetch_add(1, std::memory_order_relaxed);
     return number;
   }
-  std::array<Slot, 4> slots_;
+  std::array<Slot, 16> slots_;  // one for each of the first threads, the last for all others
 };
 
 // One limit, of a resource or of a descriptor rule.

@@ -8,6 +8,7 @@
 #include "fmt/format.h"
 #include "fronts/codes.h"
 #include "fronts/http/json_out.h"
+#include "fronts/way_back.h"
 
 namespace weir {
 namespace {
@@ -26,26 +27,33 @@ struct Answer {
 class LateAnswer {
  public:
   LateAnswer(const http::HttpRequest& request, http::Responder responder)
-      : poster_(request.link->poster()),
+      : way_back_(request.way_back->shared_from_this()),
         responder_(std::make_shared<http::Responder>(std::move(responder))) {}
   LateAnswer(const LateAnswer&) = delete;
   LateAnswer& operator=(const LateAnswer&) = delete;
   ~LateAnswer() {
-    if (responder_ != nullptr) poster_([responder = std::move(responder_)] {});
+    if (responder_ != nullptr) Post([](http::Responder&) {});
   }
 
   void Send(Answer answer) {
-    poster_([responder = std::move(responder_), answer = std::move(answer)] {
-      responder->Send({.status = answer.status,
-                       .content_type = answer.body.empty() ? "" : http::kJson,
-                       .body = answer.body,
-                       .headers = answer.headers});
+    Post([answer = std::move(answer)](http::Responder& responder) {
+      responder.Send({.status = answer.status,
+                      .content_type = answer.body.empty() ? "" : http::kJson,
+                      .body = answer.body,
+                      .headers = answer.headers});
     });
-    responder_ = nullptr;
   }
 
  private:
-  const Link::Poster poster_;
+  template <typename Use>
+  void Post(Use use) {
+    const auto responder = std::move(responder_);
+    responder_ = nullptr;
+    way_back_->Post([responder, use = std::move(use)] { use(*responder); },
+                    [responder] { responder->Abandon(); });
+  }
+
+  const std::shared_ptr<WayBack> way_back_;
   std::shared_ptr<http::Responder> responder_;
 };
 

@@ -12,6 +12,7 @@
 #include "server/check_command.h"
 #include "server/client/client_commands.h"
 #include "server/client/config_command.h"
+#include "server/client/reserve_command.h"
 #include "server/client/top_command.h"
 #include "server/serve_command.h"
 #include "server/time_text.h"
@@ -90,6 +91,8 @@ void AddServe(CLI::App& app, int& exit_code) {
   AddSetting(command, "--http", settings.http, "Address of the HTTP front, or off");
   AddSetting(command, "--grpc", settings.grpc, "Address of the gRPC front, or off");
   AddSetting(command, "--resp", settings.resp, "Address of the Redis front, or off");
+  AddSetting(command, "--poolcounter", settings.poolcounter,
+             "Address of the PoolCounter front, or off");
   AddSetting(command, "--threads", settings.threads, "Threads that serve; 0: one for each core")
       ->check(CLI::Range(0, 1024));
   AddSetting(command, "--memory", settings.memory_bytes,
@@ -166,6 +169,21 @@ void AddSettle(CLI::App& app, int& exit_code) {
   command->callback([&] { exit_code = weir::RunSettle(options, arguments, std::cout, std::cerr); });
 }
 
+void AddReserve(CLI::App& app, int& exit_code) {
+  static weir::ReserveArguments arguments;
+  CLI::App* command = app.add_subcommand("reserve", "Run a command while holding copies");
+  AddSetting(command, "--resp", arguments.resp, "Address of a server's Redis front");
+  AddSetting(command, "--token", arguments.token, "Its password, where the server wants one");
+  AddDuration(command, "--deadline", arguments.deadline, "How long an answer may take");
+  command->add_option("NAMESPACE", arguments.namespace_name)->required();
+  command->add_option("RESOURCE", arguments.resource)->required();
+  command->add_option("SUBJECT", arguments.subject)->required();
+  command->add_option("--copies", arguments.copies, "How many to hold")->capture_default_str();
+  AddDuration(command, "--wait", arguments.wait, "How long to wait for them");
+  command->add_option("COMMAND", arguments.command, "What to run, behind --")->required();
+  command->callback([&] { exit_code = weir::RunReserve(arguments, std::cerr); });
+}
+
 using ConfigRun = int (*)(const weir::ClientOptions&, const weir::ConfigArguments&, std::ostream&,
                           std::ostream&);
 
@@ -237,6 +255,7 @@ int main(int argc, char** argv) {
   AddRequest(app, exit_code, "request", "Ask a running server for a decision");
   AddRequest(app, exit_code, "peek", "The same, taking nothing");
   AddSettle(app, exit_code);
+  AddReserve(app, exit_code);
   AddTop(app, exit_code);
   AddConfig(app, exit_code);
   AddTry(app, exit_code);

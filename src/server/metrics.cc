@@ -163,6 +163,10 @@ std::string MetricsText(const Limiter& limiter, const std::vector<std::unique_pt
               Number(stats.overloaded));
   all.Gauge("weir_open_tickets", "Requests whose cost is not settled yet",
             Number(stats.open_tickets));
+  all.Gauge("weir_sessions", "Sessions that may hold copies", Number(stats.sessions));
+  all.Gauge("weir_holds", "Holds: copies that a session has reserved", Number(stats.holds));
+  all.Gauge("weir_transfers", "Transfers that nobody has seized yet", Number(stats.transfers));
+  all.Gauge("weir_waiting", "Reservations that wait for copies", Number(stats.waiting));
   all.Gauge("weir_rules_version", "Rules that were put in force so far",
             Number(stats.rulebook_version));
   all.Counter("weir_reloads_total", "Reloads of the rules", Number(reloads.done.load()),

@@ -8,6 +8,7 @@
 #include "fronts/envoy/rate_limit_json.h"
 #include "fronts/grpc/grpc_front.h"
 #include "fronts/http/http_front.h"
+#include "fronts/poolcounter/poolcounter_front.h"
 #include "fronts/resp/resp_front.h"
 #include "rules/rulebook.h"
 #include "server/config_routes.h"
@@ -162,6 +163,9 @@ void Server::MakeFronts() {
     }
     fronts_.push_back(std::make_unique<RespFront>(*limiter_, std::move(options)));
   }
+  if (settings_.poolcounter != kOff) {
+    fronts_.push_back(std::make_unique<PoolCounterFront>(*limiter_));
+  }
 }
 
 void Server::AddServerRoutes(HttpFront& http) {
@@ -182,7 +186,8 @@ bool Server::OpenPorts() {
     const std::string_view name = front->name();
     const std::string& address = name == "http"   ? settings_.http
                                  : name == "grpc" ? settings_.grpc
-                                                  : settings_.resp;
+                                 : name == "resp" ? settings_.resp
+                                                  : settings_.poolcounter;
     if (!OpenPort(*front, address)) return false;
   }
   return true;
@@ -204,8 +209,15 @@ bool Server::OpenPort(Front& front, const std::string& text) {
     tls_.push_back(std::move(*opened));
     tls = tls_.back().get();
   }
+  // Sockets that share a port share it with those of another server as well, unseen: look first.
+  Result<FileDescriptor> alone = Listen(*address, false);
+  if (!alone) {
+    log_->error("--{}: {}", front.name(), alone.error().message);
+    return false;
+  }
+  alone->Close();
   for (const auto& worker : workers_) {
-    Result<FileDescriptor> socket = Listen(*address);
+    Result<FileDescriptor> socket = Listen(*address, true);
     if (!socket) {
       log_->error("--{}: {}", front.name(), socket.error().message);
       return false;

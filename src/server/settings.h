@@ -21,6 +21,7 @@ struct Settings {
   std::string http = "127.0.0.1:8080";  // "off": not served
   std::string grpc = "127.0.0.1:8081";
   std::string resp = "127.0.0.1:6380";
+  std::string poolcounter = "off";
 
   int threads = 0;  // 0: one for each core
   uint64_t memory_bytes = uint64_t{1} << 30;

@@ -12,8 +12,8 @@ void MemoryStore::Convert(const LimitSlot& old, const LimitSlot& next, Cell cell
         using To = std::decay_t<decltype(to)>;
         CellState<From> before(from, old, cell);
         const int64_t heap_before = HeapBytes(before.box());
-        typename To::State state = next.carried ? KeepInstant(from, before.state(), to, at)
-                                                : ConvertState(from, before.state(), to, at);
+        typename To::State state = next.traits.carried ? KeepInstant(from, before.state(), to, at)
+                                                       : ConvertState(from, before.state(), to, at);
         Box<From>* const old_box = before.box();
 
         cell.SetLimit(next.number, false);

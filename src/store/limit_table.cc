@@ -6,8 +6,7 @@ LimitTable::~LimitTable() {
   for (auto& chunk : chunks_) delete chunk.load();
 }
 
-const LimitSlot* LimitTable::Add(const Limit& limit, bool deny_when_full, Instant now,
-                                 bool carried) {
+const LimitSlot* LimitTable::Add(const Limit& limit, SlotTraits traits, Instant now) {
   const std::lock_guard lock(mutex_);
   uint32_t number = 0;
   if (!free_.empty()) {
@@ -24,8 +23,7 @@ const LimitSlot* LimitTable::Add(const Limit& limit, bool deny_when_full, Instan
   slot.number = number;
   slot.serial = next_serial_++;
   slot.limit = limit;
-  slot.deny_when_full = deny_when_full;
-  slot.carried = carried;
+  slot.traits = traits;
   slot.since = now;
   slot.successor.store(nullptr);
   slot.retired = slot.was_retired_before_sweep = false;

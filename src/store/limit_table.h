@@ -19,16 +19,23 @@
 
 namespace weir {
 
+// What else is to be known of a limit.
+struct SlotTraits {
+  bool deny_when_full = false;  // a newcomer is turned away when memory is full (on_failure: deny)
+  bool carried = false;         // by requests: one state may be asked for under several of these
+  bool persist = false;         // its states are kept over a restart
+  bool operator==(const SlotTraits&) const = default;
+};
+
 struct LimitSlot {
   // Constant while in use.
   uint32_t number = 0;  // > 0
   uint64_t serial = 0;  // never the same for two limits, though their numbers may be
   Limit limit;
-  bool deny_when_full = false;  // a newcomer is turned away when memory is full (on_failure: deny)
-  bool carried = false;         // by requests: one state may be asked for under several of these
-  Instant since{};              // when it came into force
-  uint128 base_ticks = 0;       // token bucket: of the store's epoch
-  int64_t base_window = 0;      // fixed window: of the store's epoch
+  SlotTraits traits;
+  Instant since{};          // when it came into force
+  uint128 base_ticks = 0;   // token bucket: of the store's epoch
+  int64_t base_window = 0;  // fixed window: of the store's epoch
 
   // Set once, when the limit is replaced or removed.
   std::atomic<const LimitSlot*> successor{nullptr};
@@ -50,7 +57,10 @@ class LimitTable {
   ~LimitTable();
 
   // A new slot, or null when all are in use.
-  const LimitSlot* Add(const Limit& limit, bool deny_when_full, Instant now, bool carried = false);
+  const LimitSlot* Add(const Limit& limit, SlotTraits traits, Instant now);
+  const LimitSlot* Add(const Limit& limit, bool deny_when_full, Instant now) {
+    return Add(limit, SlotTraits{.deny_when_full = deny_when_full}, now);
+  }
   // States of `old` go on as states of `next` from `now` on. Nothing happens if the slot has been
   // freed since it had `serial`.
   void Replace(const LimitSlot* old, uint64_t serial, const LimitSlot* next, Instant now);

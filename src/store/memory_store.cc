@@ -67,6 +67,7 @@ Admitted MemoryStore::Run(std::span<Charge> charges, Instant now, bool take) {
   const Admitted admitted =
       charges.size() == 1 ? RunOne(charges[0], now, take) : RunMany(charges, now, take);
   if (take && table_.OverBudget()) table_.Relieve(now);
+  if (take) Note(charges);
   return admitted;
 }
 
@@ -85,7 +86,7 @@ bool MemoryStore::Open(Opened& entry, bool make, Instant now, KeyTable::Held& he
 }
 
 Code MemoryStore::MakeRoom(const Opened& entry, Instant now, uint64_t without_room) {
-  const bool forget = !entry.slot->deny_when_full;
+  const bool forget = !entry.slot->traits.deny_when_full;
   if (table_.MakeRoom(entry.charge->key, forget, now, without_room)) return Code::kOk;
   overloaded_.fetch_add(1, std::memory_order_relaxed);
   return Code::kOverloaded;
@@ -414,7 +415,7 @@ void MemoryStore::BringTo(const LimitSlot& slot, Cell cell, Instant now) {
   while (cell.limit() != slot.number) {
     const LimitSlot& old = limits_[cell.limit()];
     const LimitSlot* successor = old.successor.load(std::memory_order_acquire);
-    if (slot.carried) {
+    if (slot.traits.carried) {
       Convert(old, slot, cell, now);
     } else if (successor != nullptr && (successor == &slot || old.until <= slot.since)) {
       Convert(old, *successor, cell, old.until);

@@ -11,11 +11,20 @@
 
 #include <absl/container/inlined_vector.h>
 
+#include "store/change_journal.h"
 #include "store/key_table.h"
 #include "store/limit_table.h"
 #include "store/store.h"
 
 namespace weir {
+
+// A state of a persistent limit, as bytes.
+struct SavedCell {
+  Key key;
+  const LimitSlot* slot = nullptr;  // null: the state is gone
+  std::string bytes;                // empty: only `use` is known
+  uint64_t use = 0;                 // what was used, should the numbers be others by then
+};
 
 class MemoryStore : public Store, private KeyTable::Tenant {
  public:
@@ -38,6 +47,11 @@ class MemoryStore : public Store, private KeyTable::Tenant {
   void Refund(Charge& charge, Instant now);
   // Returns held copies, and tells how many of that key's are held still.
   uint64_t Return(const Key& key, uint64_t copies, Instant now);
+
+  // The states of persistent limits that have changed since the last call.
+  std::vector<SavedCell> TakeChanged(Instant now);
+  // False if the bytes are no such state, or the key is in use already.
+  bool Restore(const SavedCell& saved, Instant now);
 
   // Drops some of what has expired, a few shards at a time.
   void Tick(Instant now);
@@ -68,6 +82,13 @@ class MemoryStore : public Store, private KeyTable::Tenant {
   using Entries = absl::InlinedVector<Entry, 4>;
 
   Admitted Run(std::span<Charge> charges, Instant now, bool take);
+  // Remembers what has changed of persistent limits.
+  void Note(std::span<const Charge> charges) {
+    for (const Charge& charge : charges) {
+      if (charge.limit->traits.persist && charge.taken > 0) [[unlikely]]
+        changed_.Add(charge.key);
+    }
+  }
   Admitted RunOne(Charge& charge, Instant now, bool take);
   Admitted TakeFromBucket(const TokenBucket& bucket, Opened& entry, Instant now);
   Admitted DecideOne(Opened& entry, Instant now, bool take);
@@ -105,6 +126,7 @@ class MemoryStore : public Store, private KeyTable::Tenant {
   LimitTable limits_;
   KeyTable table_;
   std::atomic<uint64_t> overloaded_{0};
+  ChangeJournal changed_;
 
   std::mutex sweep_mutex_;
   size_t next_to_sweep_ = 0;  // guarded by sweep_mutex_

@@ -9,6 +9,7 @@ uint64_t MemoryStore::Settle(std::span<const Receipt> receipts, uint64_t cost, I
   uint64_t remaining = kUnlimited;
   for (const Receipt& receipt : receipts) {
     remaining = std::min(remaining, SettleOne(receipt, cost, now));
+    if (receipt.limit->traits.persist) changed_.Add(receipt.key);
     receipt.limit->tickets.fetch_sub(1);
   }
   if (table_.OverBudget()) table_.Relieve(now);

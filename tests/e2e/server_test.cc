@@ -42,6 +42,14 @@ TEST_F(E2eServer, BadSettingsEndItWithOneClearLine) {
   fails({"--config", rules_, "--trusted-hops", "10.0.0.0/99"}, "is not a network");
 }
 
+TEST_F(E2eServer, ASecondServerDoesNotShareThePortOfTheFirst) {
+  ServerProcess first({"--config", rules_});
+  ServerProcess second(
+      {"--config", rules_, "--http", "127.0.0.1:" + std::to_string(first.port("http"))});
+  EXPECT_EQ(second.WaitForEnd(), 1);
+  EXPECT_NE(second.log().find("cannot listen on 127.0.0.1:"), std::string::npos) << second.log();
+}
+
 TEST_F(E2eServer, AChangedFileIsReadAndABadOneChangesNothing) {
   ServerProcess server({"--config", rules_});
   EXPECT_NE(Ask(server).find("remaining\r\n:2"), std::string::npos);
@@ -155,6 +163,11 @@ TEST_F(E2eTls, OnlyTls13AndACertificateThatIsReloaded) {
   ASSERT_TRUE(server.WaitForLog("new rules are in force"));
   EXPECT_EQ(Curl(server, {"--cacert", File("a.crt")}).exit_code, 0);
   EXPECT_NE(Curl(server, {"--cacert", old}).exit_code, 0);
+  const Finished http2 =
+      RunProgram({"curl", "-sS", "--max-time", "5", "--http2", "--cacert", File("a.crt"), "-o",
+                  "/dev/null", "-w", "%{http_version} %{http_code}",
+                  "https://127.0.0.1:" + std::to_string(server.port("grpc")) + "/"});
+  EXPECT_EQ(http2.output, "2 405") << "the gRPC port agrees on HTTP/2";
   // Plain bytes on a TLS port end that connection only.
   Socket plain(server.port("resp"));
   plain.Send("PING\r\n");

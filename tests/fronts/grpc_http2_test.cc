@@ -462,7 +462,7 @@ TEST_F(GrpcHandlers, AStreamMayBeWrittenToLater) {
     explicit Later(int& ends) : ends(ends) {}
     void OnMessage(std::string_view, const CallContext&) override {}
     void OnHalfClose(const CallContext&) override {}
-    void OnEnd() override { ends += 1; }
+    void OnEnd(Instant) override { ends += 1; }
     int& ends;
   };
   methods_.AddStreaming("/t.T/Later", [&](CallStream& call, const CallContext&) {

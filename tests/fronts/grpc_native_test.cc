@@ -166,7 +166,7 @@ TEST_F(GrpcNative, ASessionCarriesEverything) {
   EXPECT_NE(answer.error().message(), "");
   ASSERT_TRUE(answer.ParseFromString(messages[3]));
   EXPECT_EQ(answer.id(), 10u);
-  EXPECT_EQ(answer.error().status(), 12);
+  EXPECT_EQ(answer.error().code(), "unknown_namespace");
   ASSERT_TRUE(answer.ParseFromString(messages[4]));
   EXPECT_EQ(answer.error().code(), "bad_request");
   EXPECT_EQ(client[stream].status(), "0");

@@ -57,6 +57,12 @@ class FakeLink : public Link {
   const std::string& unread() const { return unread_; }
   Protocol& protocol() { return *protocol_; }
   void Disconnect() { protocol_.reset(); }
+  // As the server does when the peer has hung up.
+  void Close(Instant now = kStart) {
+    protocol_->Closed(now);
+    protocol_.reset();
+  }
+  bool has_posted() const { return !posted_.empty(); }
 
  private:
   // In a place of its own, so that a view kept too long is seen by the sanitizers.

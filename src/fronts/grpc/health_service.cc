@@ -47,7 +47,7 @@ class HealthBoard::Watcher : public StreamingCall {
   void OnHalfClose(const CallContext&) override {
     if (!watching_) stream_.Finish({GrpcCode::kUnimplemented, "Watch takes one message"});
   }
-  void OnEnd() override {
+  void OnEnd(Instant) override {
     board_.Remove(*this);
     alive_.reset();
   }

@@ -127,13 +127,24 @@ Http2Session::Http2Session(Link& link, const MethodTable& methods, const GrpcOpt
 }
 
 Http2Session::~Http2Session() {
+  EndCalls();
+  nghttp2_session_del(session_);
+}
+
+void Http2Session::Closed(Instant now) {
+  now_ = now;
+  EndCalls();
+}
+
+void Http2Session::EndCalls() {
   busy_ = true;  // nothing that is written now is sent
   for (const auto& call : calls_) {
     if (call->id == 0) continue;
     call->finished = true;
-    if (call->streaming) call->streaming->OnEnd();
+    if (!call->streaming) continue;
+    call->streaming->OnEnd(now_);
+    ended_.push_back(std::move(call->streaming));
   }
-  nghttp2_session_del(session_);
 }
 
 size_t Http2Session::Receive(std::string_view in, Instant now) {
@@ -539,7 +550,7 @@ void Http2Session::GiveBack(GrpcCall& call) {
   held_out_ -= call.unsent();
   call.finished = true;
   if (call.streaming) {
-    call.streaming->OnEnd();
+    call.streaming->OnEnd(now_);
     ended_.push_back(std::move(call.streaming));
   }
   call.Clear();

@@ -46,6 +46,7 @@ class Http2Session : public Protocol {
   // Says that no new calls will be taken, and pings. Once that is answered (or a second later) no
   // call can be on its way: streaming ones are ended, and the last stream is named.
   void Drain() override;
+  void Closed(Instant now) override;
   bool idle() const override;
   bool done() const override;
 
@@ -90,6 +91,7 @@ class Http2Session : public Protocol {
   void Pump();
   void PumpLater();
   void FinishDrain();
+  void EndCalls();
   void Fail(uint32_t error);
 
   Link& link_;

@@ -47,7 +47,7 @@ class StreamingCall {
   // The peer sends no more.
   virtual void OnHalfClose(const CallContext& context) = 0;
   // The call is over: finished, reset, or its connection is gone. The last that is called.
-  virtual void OnEnd() {}
+  virtual void OnEnd(Instant /*now*/) {}
 };
 
 // Appends the answer to `reply`, which is not empty at first; what it appends counts if it is ok.

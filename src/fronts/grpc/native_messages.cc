@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "fronts/numbers.h"
+
 namespace weir {
 namespace {
 
@@ -16,6 +18,17 @@ void FillTiers(const TierStatus& tiers, v1::Decision& message) {
   if (tiers.global_limit) message.set_global_limit(*tiers.global_limit);
   message.set_global_limited(tiers.global_limited);
   message.set_global_hits_last_second(tiers.global_hits_last_second);
+}
+
+v1::Reservation::Outcome ToOutcome(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kGranted: return v1::Reservation::GRANTED;
+    case Outcome::kRefused: return v1::Reservation::REFUSED;
+    case Outcome::kQueueFull: return v1::Reservation::QUEUE_FULL;
+    case Outcome::kTimeout: return v1::Reservation::TIMEOUT;
+    case Outcome::kDone: return v1::Reservation::DONE;
+  }
+  return v1::Reservation::OUTCOME_UNSPECIFIED;
 }
 
 }  // namespace
@@ -59,6 +72,45 @@ void FillDecision(const Decision& decision, v1::Decision& message) {
 void FillSettled(const Settled& settled, v1::Settled& message) {
   message.set_charged(settled.charged);
   message.set_remaining(settled.remaining);
+}
+
+ReserveRequest ToReserve(const v1::ReserveRequest& message) {
+  ReserveRequest request;
+  request.namespace_name = message.namespace_();
+  request.resource = message.resource();
+  request.subject = message.subject();
+  if (message.has_copies()) request.copies = message.copies();
+  if (message.has_min_copies()) request.min_copies = message.min_copies();
+  request.wait = FromMillis(message.wait_ms());
+  if (message.has_max_queue()) request.max_queue = message.max_queue();
+  request.share = message.share();
+  return request;
+}
+
+void FillReservation(const Reservation& reservation, v1::Reservation& message) {
+  message.set_allowed(reservation.allowed);
+  message.set_outcome(ToOutcome(reservation.outcome));
+  message.set_granted(reservation.granted);
+  if (reservation.hold) message.set_hold(reservation.hold.ToString());
+  message.set_held(reservation.held);
+  message.set_per_subject(reservation.per_subject);
+  message.set_held_total(reservation.held_total);
+  message.set_total(reservation.total);
+  for (const GroupStatus& group : reservation.groups) {
+    v1::GroupStatus& status = *message.add_groups();
+    status.set_name(group.name);
+    status.set_limit(group.limit);
+    status.set_held(group.held);
+  }
+}
+
+void FillSeized(const Seized& seized, v1::Seized& message) {
+  message.set_hold(seized.hold.ToString());
+  message.set_namespace_(seized.namespace_name);
+  message.set_resource(seized.resource);
+  message.set_subject(seized.subject);
+  message.set_copies(seized.copies);
+  for (const std::string& group : seized.groups) message.add_groups()->set_name(group);
 }
 
 }  // namespace weir

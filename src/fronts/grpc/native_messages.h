@@ -4,14 +4,18 @@
 #include <weir/v1/limiter.pb.h>
 
 #include "weir/decision.h"
+#include "weir/hold.h"
 
 namespace weir {
 
 // Views into the message.
 Request ToRequest(const v1::LimitRequest& message);
+ReserveRequest ToReserve(const v1::ReserveRequest& message);
 // Into messages that are as new.
 void FillDecision(const Decision& decision, v1::Decision& message);
 void FillSettled(const Settled& settled, v1::Settled& message);
+void FillReservation(const Reservation& reservation, v1::Reservation& message);
+void FillSeized(const Seized& seized, v1::Seized& message);
 
 // Rounded up; -1 for kNever.
 int64_t ToMillis(Duration time);

@@ -2,6 +2,8 @@
 
 #include "fronts/grpc/native_messages.h"
 #include "fronts/grpc/parse_message.h"
+#include "fronts/numbers.h"
+#include "fronts/way_back.h"
 
 namespace weir {
 namespace {
@@ -78,14 +80,24 @@ class Session : public StreamingCall {
     }
     response.Clear();
     response.set_id(request.id());
-    const GrpcStatus status = Answer(request, context.now, response);
-    if (!status.ok()) SetError(status, *response.mutable_error());
-    text_.clear();
-    response.AppendToString(&text_);
-    stream_.Write(text_);
+    if (request.has_reserve()) {
+      Reserve(request.id(), request.reserve(), context.now);
+    } else {
+      const GrpcStatus status = Answer(request, context.now, response);
+      if (!status.ok()) SetError(status, *response.mutable_error());
+      Write(response);
+    }
     KeepSmall(bytes, request);
   }
-  void OnHalfClose(const CallContext&) override { stream_.Finish({}); }
+  void OnHalfClose(const CallContext&) override {
+    half_closed_ = true;
+    FinishIfDone();
+  }
+  void OnEnd(Instant now) override {
+    ended_ = true;
+    way_back_->Close();
+    if (session_) limiter_.EndSession(session_, now);
+  }
 
  private:
   GrpcStatus Answer(const v1::SessionRequest& request, Instant now, v1::SessionResponse& response) {
@@ -96,14 +108,87 @@ class Session : public StreamingCall {
         return Peek(limiter_, request.peek(), now, *response.mutable_decision());
       case v1::SessionRequest::kSettle:
         return Settle(limiter_, request.settle(), now, *response.mutable_settled());
-      case v1::SessionRequest::kReserve:
       case v1::SessionRequest::kRelease:
+        return Release(request.release(), now, *response.mutable_released());
       case v1::SessionRequest::kTransfer:
+        return Transfer(request.transfer(), now, *response.mutable_transferred());
       case v1::SessionRequest::kSeize:
-        return {GrpcCode::kUnimplemented, "unimplemented: copies are not held over gRPC yet"};
+        return Seize(request.seize(), now, *response.mutable_seized());
+      case v1::SessionRequest::kReserve:  // is not answered here
       case v1::SessionRequest::OPERATION_NOT_SET: break;
     }
     return ToGrpcStatus(Code::kBadRequest, "no operation that is known");
+  }
+
+  void Reserve(uint64_t id, const v1::ReserveRequest& message, Instant now) {
+    const ReserveRequest request = ToReserve(message);
+    waiting_ += 1;
+    ReserveOnThread(
+        *way_back_,
+        [&](ReserveDone done) { limiter_.Reserve(HeldBy(now), request, now, std::move(done)); },
+        [this, id](const Result<Reservation>& told) {
+          v1::SessionResponse response;
+          response.set_id(id);
+          if (told) {
+            FillReservation(*told, *response.mutable_reservation());
+          } else {
+            SetError(ToGrpcStatus(told.error()), *response.mutable_error());
+          }
+          waiting_ -= 1;
+          Write(response);
+          FinishIfDone();
+        });
+  }
+
+  GrpcStatus Release(const v1::ReleaseRequest& message, Instant now, v1::Released& answer) {
+    const std::optional<Ticket> hold = Ticket::Parse(message.hold());
+    if (!hold) return ToGrpcStatus(Code::kBadRequest, "hold: not 32 hexadecimal digits");
+    if (message.has_copies() && message.copies() == 0) return NoCopies();
+    const Result<uint64_t> left = limiter_.Release(HeldBy(now), *hold, message.copies(), now);
+    if (!left) return ToGrpcStatus(left.error());
+    answer.set_copies(*left);
+    return {};
+  }
+
+  GrpcStatus Transfer(const v1::TransferRequest& message, Instant now, v1::Transferred& answer) {
+    const std::optional<Ticket> hold = Ticket::Parse(message.hold());
+    if (!hold) return ToGrpcStatus(Code::kBadRequest, "hold: not 32 hexadecimal digits");
+    if (message.has_copies() && message.copies() == 0) return NoCopies();
+    const Result<Ticket> transfer =
+        limiter_.Transfer(HeldBy(now), *hold, message.copies(), FromMillis(message.ttl_ms()), now);
+    if (!transfer) return ToGrpcStatus(transfer.error());
+    answer.set_transfer(transfer->ToString());
+    return {};
+  }
+
+  GrpcStatus Seize(const v1::SeizeRequest& message, Instant now, v1::Seized& answer) {
+    const std::optional<Ticket> transfer = Ticket::Parse(message.transfer());
+    if (!transfer) return ToGrpcStatus(Code::kBadRequest, "transfer: not 32 hexadecimal digits");
+    const Result<Seized> seized = limiter_.Seize(HeldBy(now), *transfer, now);
+    if (!seized) return ToGrpcStatus(seized.error());
+    FillSeized(*seized, answer);
+    return {};
+  }
+
+  static GrpcStatus NoCopies() {
+    return ToGrpcStatus(Code::kBadRequest, "copies: is 0; without it, all are meant");
+  }
+
+  // The limiter's session, from the first operation on holds to the end of the stream.
+  const SessionId& HeldBy(Instant now) {
+    if (!session_) session_ = limiter_.OpenSession(kNever, now);
+    return session_;
+  }
+
+  void Write(const v1::SessionResponse& response) {
+    text_.clear();
+    response.AppendToString(&text_);
+    stream_.Write(text_);
+  }
+
+  // The peer says nothing more, and everything is answered.
+  void FinishIfDone() {
+    if (half_closed_ && waiting_ == 0 && !ended_) stream_.Finish({});
   }
 
   // A status's message begins with the code's name.
@@ -118,6 +203,11 @@ class Session : public StreamingCall {
   Limiter& limiter_;
   CallStream& stream_;
   std::string text_;
+  SessionId session_;
+  size_t waiting_ = 0;  // reservations that are not answered
+  bool half_closed_ = false;
+  bool ended_ = false;  // the stream is not there any more
+  const std::shared_ptr<WayBack> way_back_ = WayBack::To(stream_.link());
 };
 
 }  // namespace

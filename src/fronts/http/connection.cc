@@ -137,7 +137,8 @@ void Connection::Handle(const RequestHead& head, std::string_view body) {
                             .peer = link_.peer(),
                             .from_loopback = link_.from_loopback(),
                             .now = now_,
-                            .link = &link_};
+                            .link = &link_,
+                            .way_back = way_back_.get()};
   (*found.handler)(request, Responder(self_));
 }
 

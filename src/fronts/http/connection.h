@@ -14,6 +14,7 @@
 #include "fronts/http/responder.h"
 #include "fronts/http/route_table.h"
 #include "fronts/protocol.h"
+#include "fronts/way_back.h"
 
 namespace weir::http {
 
@@ -21,10 +22,16 @@ class Connection : public Protocol {
  public:
   // Both outlive the connection.
   Connection(Link& link, const RouteTable& routes)
-      : link_(link), routes_(routes), self_(std::make_shared<Connection*>(this)) {}
+      : link_(link),
+        routes_(routes),
+        self_(std::make_shared<Connection*>(this)),
+        way_back_(WayBack::To(link)) {}
+  ~Connection() override { way_back_->Close(); }
 
   size_t Receive(std::string_view in, Instant now) override;
   void Drain() override { draining_ = true; }
+  void Closed(Instant) override { way_back_->Close(); }
+  bool answering() const override { return waiting_; }
   bool idle() const override { return !waiting_ && !partial_; }
   bool done() const override { return done_ || (draining_ && idle()); }
 
@@ -44,6 +51,7 @@ class Connection : public Protocol {
   Link& link_;
   const RouteTable& routes_;
   const std::shared_ptr<Connection*> self_;  // what responders hold on to, weakly
+  const std::shared_ptr<WayBack> way_back_;
 
   // Of the request that is being read.
   HeadEnd head_end_;

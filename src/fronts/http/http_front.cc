@@ -2,6 +2,7 @@
 
 #include "fronts/http/auth_route.h"
 #include "fronts/http/connection.h"
+#include "fronts/http/hold_routes.h"
 #include "fronts/http/json_out.h"
 #include "fronts/http/native_routes.h"
 
@@ -34,6 +35,7 @@ void AddHealthRoutes(std::function<bool()> ready, http::RouteTable& routes) {
 HttpFront::HttpFront(Limiter& limiter, HttpOptions options) {
   http::AddAuthRoute(limiter, std::move(options.trusted_hops), routes_);
   http::AddNativeRoutes(limiter, routes_);
+  http::AddHoldRoutes(limiter, routes_);
   AddHealthRoutes(std::move(options.ready), routes_);
   if (!options.json_rate_limit) return;
   routes_.Add(

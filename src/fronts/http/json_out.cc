@@ -90,6 +90,54 @@ void AppendFields(std::string& out, const Decision& decision) {
   if (decision.tiers) AppendTiers(out, *decision.tiers);
 }
 
+constexpr std::string_view kProblem =
+    "{\"type\":\"https://iana.org/assignments/http-problem-types#quota-exceeded\","
+    "\"title\":\"Request cannot be satisfied as assigned quota has been exceeded\","
+    "\"status\":429,\"violated-policies\":[";
+
+// Strings with commas between them.
+class StringList {
+ public:
+  explicit StringList(std::string& out) : out_(out) {}
+  void Add(std::string_view text) {
+    if (!first_) out_.push_back(',');
+    first_ = false;
+    AppendJsonString(out_, text);
+  }
+
+ private:
+  std::string& out_;
+  bool first_ = true;
+};
+
+// From "allowed" to the last field, without braces.
+void AppendFields(std::string& out, const Reservation& reservation) {
+  Bool(out, "\"allowed\":", reservation.allowed);
+  out.append(",\"outcome\":\"").append(OutcomeName(reservation.outcome)).push_back('"');
+  Number(out, ",\"granted\":", reservation.granted);
+  out.append(",\"hold\":");
+  if (reservation.hold) {
+    AppendJsonString(out, reservation.hold.ToString());
+  } else {
+    out.append("null");
+  }
+  Number(out, ",\"held\":", reservation.held);
+  NumberOrNull(out, ",\"per_subject\":", reservation.per_subject);
+  Number(out, ",\"held_total\":", reservation.held_total);
+  NumberOrNull(out, ",\"total\":", reservation.total);
+  out.append(",\"groups\":[");
+  bool first = true;
+  for (const GroupStatus& group : reservation.groups) {
+    out.append(first ? "{\"name\":" : ",{\"name\":");
+    first = false;
+    AppendJsonString(out, group.name);
+    NumberOrNull(out, ",\"limit\":", group.limit);
+    Number(out, ",\"held\":", group.held);
+    out.push_back('}');
+  }
+  out.push_back(']');
+}
+
 }  // namespace
 
 void AppendJsonString(std::string& out, std::string_view text) {
@@ -124,16 +172,10 @@ void AppendDecision(std::string& out, const Decision& decision) {
 }
 
 void AppendQuotaExceeded(std::string& out, const Decision& decision) {
-  out.append(
-      "{\"type\":\"https://iana.org/assignments/http-problem-types#quota-exceeded\","
-      "\"title\":\"Request cannot be satisfied as assigned quota has been exceeded\","
-      "\"status\":429,\"violated-policies\":[");
-  bool first = true;
+  out.append(kProblem);
+  StringList names(out);
   for (const LimitStatus& limit : decision.limits()) {
-    if (!limit.refused || limit.shadow) continue;
-    if (!first) out.push_back(',');
-    first = false;
-    AppendJsonString(out, limit.name);
+    if (limit.refused && !limit.shadow) names.Add(limit.name);
   }
   out.append("],");
   AppendFields(out, decision);
@@ -145,6 +187,44 @@ void AppendSettled(std::string& out, const Settled& settled) {
   Number(out, "\"charged\":", settled.charged);
   NumberOrNull(out, ",\"remaining\":", settled.remaining);
   out.push_back('}');
+}
+
+void AppendReservation(std::string& out, const Reservation& reservation) {
+  out.push_back('{');
+  AppendFields(out, reservation);
+  out.push_back('}');
+}
+
+void AppendReservationRefused(std::string& out, const Reservation& reservation, uint64_t least) {
+  const auto full = [&](uint64_t limit, uint64_t held) {
+    return limit != UINT64_MAX && (held >= limit || limit - held < least);
+  };
+  // One whose patience has ended is told nothing of the pools.
+  const bool told = reservation.outcome != Outcome::kTimeout;
+  out.append(kProblem);
+  StringList names(out);
+  if (told && full(reservation.per_subject, reservation.held)) names.Add("per_subject");
+  if (told && full(reservation.total, reservation.held_total)) names.Add("total");
+  for (const GroupStatus& group : reservation.groups) {
+    if (full(group.limit, group.held)) names.Add("group:" + group.name);
+  }
+  out.append("],");
+  AppendFields(out, reservation);
+  out.push_back('}');
+}
+
+void AppendSeized(std::string& out, const Seized& seized) {
+  out.append("{\"hold\":\"").append(seized.hold.ToString()).append("\",\"namespace\":");
+  AppendJsonString(out, seized.namespace_name);
+  out.append(",\"resource\":");
+  AppendJsonString(out, seized.resource);
+  out.append(",\"subject\":");
+  AppendJsonString(out, seized.subject);
+  Number(out, ",\"copies\":", seized.copies);
+  out.append(",\"groups\":[");
+  StringList groups(out);
+  for (const std::string& group : seized.groups) groups.Add(group);
+  out.append("]}");
 }
 
 }  // namespace weir::http

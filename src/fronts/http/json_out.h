@@ -6,6 +6,7 @@
 
 #include "weir/decision.h"
 #include "weir/error.h"
+#include "weir/hold.h"
 
 namespace weir::http {
 
@@ -26,5 +27,10 @@ void AppendDecision(std::string& out, const Decision& decision);
 // refused (draft-ietf-httpapi-ratelimit-headers).
 void AppendQuotaExceeded(std::string& out, const Decision& decision);
 void AppendSettled(std::string& out, const Settled& settled);
+
+void AppendReservation(std::string& out, const Reservation& reservation);
+// The same fields in a problem, with the names of the limits that had no room for `least` copies.
+void AppendReservationRefused(std::string& out, const Reservation& reservation, uint64_t least);
+void AppendSeized(std::string& out, const Seized& seized);
 
 }  // namespace weir::http

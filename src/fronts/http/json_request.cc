@@ -5,6 +5,7 @@
 #include <string>
 
 #include "fronts/number_word.h"
+#include "fronts/numbers.h"
 
 namespace weir::http {
 namespace {
@@ -59,6 +60,29 @@ std::optional<Error> TakeNumber(ondemand::value& value, std::string_view key, ui
   number = word.value;
   // The token was looked at and not taken; this takes it.
   if (value.get_uint64().error() != simdjson::SUCCESS) return Bad("is not a whole number", key);
+  return std::nullopt;
+}
+
+// A number that 0 does not stand for.
+std::optional<Error> TakePositive(ondemand::value& value, std::string_view key, uint64_t& number) {
+  if (std::optional<Error> error = TakeNumber(value, key, number)) return error;
+  if (number == 0) return Bad("is 0", key);
+  return std::nullopt;
+}
+
+std::optional<Error> TakeMillis(ondemand::value& value, std::string_view key, Duration& time) {
+  uint64_t millis = 0;
+  if (std::optional<Error> error = TakeNumber(value, key, millis)) return error;
+  time = FromMillis(millis);
+  return std::nullopt;
+}
+
+std::optional<Error> TakeTicket(ondemand::value& value, std::string_view key, Ticket& ticket) {
+  std::string_view text;
+  if (std::optional<Error> error = TakeString(value, key, text)) return error;
+  const std::optional<Ticket> parsed = Ticket::Parse(text);
+  if (!parsed) return Bad("is not 32 hexadecimal digits in small letters", key);
+  ticket = *parsed;
   return std::nullopt;
 }
 
@@ -119,17 +143,30 @@ unsigned IndexOf(const std::string_view (&names)[kCount], std::string_view key) 
   return i;
 }
 
+// Calls take(i, key, value) for each field, names[i] being its name. The first `required` ones must
+// be there, and no other than these may.
+template <size_t kCount, typename Take>
+std::optional<Error> ReadNamed(std::string_view body, const std::string_view (&names)[kCount],
+                               unsigned required, Take take) {
+  Seen seen;
+  const auto take_one = [&](std::string_view key, ondemand::value& value) -> std::optional<Error> {
+    const unsigned field = IndexOf(names, key);
+    if (field == kCount) return Bad("is not a field of this request", key);
+    if (!seen.Add(field)) return Bad("is there twice", key);
+    return take(field, key, value);
+  };
+  if (std::optional<Error> error = ReadFields(body, take_one)) return error;
+  return seen.Missing(names, required);
+}
+
 }  // namespace
 
 std::optional<Error> ReadRequest(std::string_view body, Request& request) {
   static constexpr std::string_view kNames[] = {"namespace", "resource", "subject",
                                                 "cost",      "min_cost", "settle"};
   request = {};
-  Seen seen;
-  const auto take = [&](std::string_view key, ondemand::value& value) -> std::optional<Error> {
-    const unsigned field = IndexOf(kNames, key);
-    if (field == std::size(kNames)) return Bad("is not a field of this request", key);
-    if (!seen.Add(field)) return Bad("is there twice", key);
+  const auto take = [&](unsigned field, std::string_view key,
+                        ondemand::value& value) -> std::optional<Error> {
     switch (field) {
       case 0: return TakeString(value, key, request.namespace_name);
       case 1: return TakeString(value, key, request.resource);
@@ -139,8 +176,7 @@ std::optional<Error> ReadRequest(std::string_view body, Request& request) {
       default: return TakeBool(value, key, request.settle);
     }
   };
-  if (std::optional<Error> error = ReadFields(body, take)) return error;
-  if (std::optional<Error> error = seen.Missing(kNames, 3)) return error;
+  if (std::optional<Error> error = ReadNamed(body, kNames, 3, take)) return error;
   if (request.min_cost.value_or(request.cost) > request.cost) {
     return Bad("is greater than cost", "min_cost");
   }
@@ -149,20 +185,80 @@ std::optional<Error> ReadRequest(std::string_view body, Request& request) {
 
 std::optional<Error> ReadSettle(std::string_view body, SettleRequest& request) {
   static constexpr std::string_view kNames[] = {"ticket", "cost"};
-  Seen seen;
-  std::string_view ticket;
-  const auto take = [&](std::string_view key, ondemand::value& value) -> std::optional<Error> {
-    const unsigned field = IndexOf(kNames, key);
-    if (field == std::size(kNames)) return Bad("is not a field of this request", key);
-    if (!seen.Add(field)) return Bad("is there twice", key);
-    if (field == 0) return TakeString(value, key, ticket);
-    return TakeNumber(value, key, request.cost);
+  return ReadNamed(body, kNames, 2,
+                   [&](unsigned field, std::string_view key, ondemand::value& value) {
+                     return field == 0 ? TakeTicket(value, key, request.ticket)
+                                       : TakeNumber(value, key, request.cost);
+                   });
+}
+
+std::optional<Error> ReadReserve(std::string_view body, SessionId& session,
+                                 ReserveRequest& request) {
+  static constexpr std::string_view kNames[] = {"session", "namespace", "resource",
+                                                "subject", "copies",    "min_copies",
+                                                "wait_ms", "max_queue", "share"};
+  request = {};
+  const auto take = [&](unsigned field, std::string_view key,
+                        ondemand::value& value) -> std::optional<Error> {
+    switch (field) {
+      case 0: return TakeTicket(value, key, session);
+      case 1: return TakeString(value, key, request.namespace_name);
+      case 2: return TakeString(value, key, request.resource);
+      case 3: return TakeString(value, key, request.subject);
+      case 4: return TakePositive(value, key, request.copies);
+      case 5: return TakeNumber(value, key, request.min_copies.emplace());
+      case 6: return TakeMillis(value, key, request.wait);
+      case 7: return TakeNumber(value, key, request.max_queue.emplace());
+      default: return TakeBool(value, key, request.share);
+    }
   };
-  if (std::optional<Error> error = ReadFields(body, take)) return error;
-  if (std::optional<Error> error = seen.Missing(kNames, 2)) return error;
-  const std::optional<Ticket> parsed = Ticket::Parse(ticket);
-  if (!parsed) return Bad("is not 32 hexadecimal digits in small letters", "ticket");
-  request.ticket = *parsed;
+  if (std::optional<Error> error = ReadNamed(body, kNames, 4, take)) return error;
+  if (request.min_copies.value_or(request.copies) > request.copies) {
+    return Bad("is greater than copies", "min_copies");
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> ReadRelease(std::string_view body, HoldRequest& request) {
+  static constexpr std::string_view kNames[] = {"session", "hold", "copies"};
+  return ReadNamed(body, kNames, 2,
+                   [&](unsigned field, std::string_view key, ondemand::value& value) {
+                     if (field == 2) return TakePositive(value, key, request.copies);
+                     return TakeTicket(value, key, field == 0 ? request.session : request.hold);
+                   });
+}
+
+std::optional<Error> ReadTransfer(std::string_view body, HoldRequest& request) {
+  static constexpr std::string_view kNames[] = {"session", "hold", "ttl_ms", "copies"};
+  const auto take = [&](unsigned field, std::string_view key, ondemand::value& value) {
+    if (field == 2) return TakeMillis(value, key, request.ttl);
+    if (field == 3) return TakePositive(value, key, request.copies);
+    return TakeTicket(value, key, field == 0 ? request.session : request.hold);
+  };
+  if (std::optional<Error> error = ReadNamed(body, kNames, 3, take)) return error;
+  if (request.ttl == Duration::zero()) return Bad("is 0", "ttl_ms");
+  return std::nullopt;
+}
+
+std::optional<Error> ReadSeize(std::string_view body, HoldRequest& request) {
+  static constexpr std::string_view kNames[] = {"session", "transfer"};
+  return ReadNamed(body, kNames, 2,
+                   [&](unsigned field, std::string_view key, ondemand::value& value) {
+                     return TakeTicket(value, key, field == 0 ? request.session : request.transfer);
+                   });
+}
+
+std::optional<Error> ReadSession(std::string_view body, Duration& ttl) {
+  static constexpr std::string_view kNames[] = {"ttl_ms"};
+  ttl = kUsualSession;
+  if (body.empty()) return std::nullopt;
+  const auto take = [&](unsigned, std::string_view key, ondemand::value& value) {
+    return TakeMillis(value, key, ttl);
+  };
+  if (std::optional<Error> error = ReadNamed(body, kNames, 0, take)) return error;
+  if (ttl < kShortestSession || ttl > kLongestSession) {
+    return Bad("must be from 1000 (a second) to 3600000 (an hour)", "ttl_ms");
+  }
   return std::nullopt;
 }
 

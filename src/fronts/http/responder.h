@@ -28,6 +28,8 @@ class Responder {
 
   // Once.
   void Send(const Response& response);
+  // Gives the right up, from any thread: the connection is gone.
+  void Abandon() { connection_.reset(); }
 
  private:
   std::weak_ptr<Connection*> connection_;

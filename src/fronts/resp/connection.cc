@@ -43,6 +43,10 @@ const Connection::Row* Connection::Find(std::string_view name) {
       {"cl.throttle", 5, 6, &Connection::Throttle, false, true},
       {"weir.peek", 4, 9, &Connection::Peek, false, true},
       {"weir.settle", 3, 3, &Connection::Settle, false, true},
+      {"weir.reserve", 4, 13, &Connection::Reserve, false, true},
+      {"weir.release", 2, 4, &Connection::Release, false, true},
+      {"weir.transfer", 4, 6, &Connection::Transfer, false, true},
+      {"weir.seize", 2, 2, &Connection::Seize, false, true},
       {"ping", 1, 2, &Connection::Ping},
       {"echo", 2, 2, &Connection::Echo},
       {"hello", 1, 8, &Connection::Hello, true},
@@ -62,12 +66,17 @@ const Connection::Row* Connection::Find(std::string_view name) {
 }
 
 Connection::Connection(Link& link, Limiter& limiter, const RespOptions& options, uint64_t id)
-    : link_(link), limiter_(limiter), options_(options), id_(id), open_(!options.password) {}
+    : link_(link),
+      limiter_(limiter),
+      options_(options),
+      id_(id),
+      open_(!options.password),
+      way_back_(WayBack::To(link)) {}
 
 size_t Connection::Receive(std::string_view in, Instant now) {
   Scratch& scratch = ThreadScratch();
   size_t used = 0;
-  while (!done_ && used < in.size() && link_.out().size() <= kMostUnsent) {
+  while (!done_ && !waiting_ && used < in.size() && link_.out().size() <= kMostUnsent) {
     const Parsed parsed = parser_.Next(in.substr(used), scratch.words);
     if (parsed.outcome == Outcome::kIncomplete) break;
     if (parsed.outcome == Outcome::kBroken) {

@@ -4,6 +4,9 @@
 // stand next to each other are kept back, at most kBatch of them, and decided together: the memory
 // of all is fetched while the first are decided. Any other command first lets them go.
 //
+// The connection is a session of the limiter, from its first command on holds to its end. While a
+// reservation waits nothing more is taken: the bytes come again when it has been answered.
+//
 // A command is a row of the table in connection.cc: its name, how many words it takes, and the
 // function that answers.
 #pragma once
@@ -15,6 +18,7 @@
 #include "fronts/resp/reply.h"
 #include "fronts/resp/request_words.h"
 #include "fronts/resp/resp_front.h"
+#include "fronts/way_back.h"
 #include "weir/limiter.h"
 
 namespace weir::resp {
@@ -23,11 +27,15 @@ class Connection : public Protocol {
  public:
   // All outlive the connection.
   Connection(Link& link, Limiter& limiter, const RespOptions& options, uint64_t id);
+  ~Connection() override { way_back_->Close(); }
 
   size_t Receive(std::string_view in, Instant now) override;
   void Drain() override { draining_ = true; }
-  bool idle() const override { return !partial_; }
-  bool done() const override { return done_ || (draining_ && !partial_); }
+  void Closed(Instant now) override;
+  // Whoever holds copies is not closed to make room for others.
+  bool idle() const override { return !partial_ && !waiting_ && !session_; }
+  bool answering() const override { return waiting_; }
+  bool done() const override { return done_ || (draining_ && !partial_ && !waiting_); }
 
  private:
   struct Row;
@@ -63,6 +71,14 @@ class Connection : public Protocol {
   void Peek(const Words& words, Instant now);
   void Settle(const Words& words, Instant now);
 
+  // What is held (hold_commands.cc).
+  void Reserve(const Words& words, Instant now);
+  void Release(const Words& words, Instant now);
+  void Transfer(const Words& words, Instant now);
+  void Seize(const Words& words, Instant now);
+  const SessionId& Session(Instant now);
+  void EndSession(Instant now);
+
   Link& link_;
   Limiter& limiter_;
   const RespOptions& options_;
@@ -74,7 +90,10 @@ class Connection : public Protocol {
   bool partial_ = false;  // a command has come, or begun, and is not answered
   bool draining_ = false;
   bool done_ = false;
-  std::string name_;  // as the client calls itself
+  bool waiting_ = false;  // a reservation is not answered
+  std::string name_;      // as the client calls itself
+  SessionId session_;     // none before the first command on holds
+  const std::shared_ptr<WayBack> way_back_;
 };
 
 }  // namespace weir::resp

@@ -149,7 +149,8 @@ void Connection::Quit(const Words& /*words*/, Instant /*now*/) {
   done_ = true;
 }
 
-void Connection::Reset(const Words& /*words*/, Instant /*now*/) {
+void Connection::Reset(const Words& /*words*/, Instant now) {
+  EndSession(now);
   form_ = Form::kResp2;
   open_ = !options_.password;
   name_.clear();

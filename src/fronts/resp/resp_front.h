@@ -3,6 +3,8 @@
 //   CL.THROTTLE key max_burst count period_s [quantity]      the request carries its limit
 //   WEIR.REQUEST namespace resource subject [COST n] [MIN n] [SETTLE]
 //   WEIR.PEEK …     WEIR.SETTLE ticket cost
+//   WEIR.RESERVE namespace resource subject [COPIES n] [MIN n] [WAIT ms] [QUEUE n] [SHARE]
+//   WEIR.RELEASE hold [COPIES n]     WEIR.TRANSFER hold [COPIES n] TTL ms     WEIR.SEIZE transfer
 //
 // and what a client says when it connects (PING, HELLO, AUTH, CLIENT, COMMAND, …).
 #pragma once

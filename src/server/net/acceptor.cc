@@ -22,7 +22,7 @@ void Set(int fd, int level, int name, int value) {
 
 }  // namespace
 
-Result<FileDescriptor> Listen(const Address& address) {
+Result<FileDescriptor> Listen(const Address& address, bool share) {
   FileDescriptor fd(
       socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   const auto failed = [&](const char* what) {
@@ -32,7 +32,7 @@ Result<FileDescriptor> Listen(const Address& address) {
   };
   if (!fd) return failed("open a socket for");
   Set(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
-  Set(fd.get(), SOL_SOCKET, SO_REUSEPORT, 1);
+  Set(fd.get(), SOL_SOCKET, SO_REUSEPORT, share ? 1 : 0);
   const auto* raw = reinterpret_cast<const sockaddr*>(&address.storage);
   if (bind(fd.get(), raw, address.length) != 0) return failed("listen on");
   if (listen(fd.get(), kBacklog) != 0) return failed("listen on");

@@ -12,8 +12,9 @@
 
 namespace weir {
 
-// A socket that listens on the address, which other sockets may share (SO_REUSEPORT).
-Result<FileDescriptor> Listen(const Address& address);
+// A socket that listens on the address. `share`: other sockets of this program listen there too and
+// the kernel spreads connections over them; otherwise it is an error if anybody does.
+Result<FileDescriptor> Listen(const Address& address, bool share);
 
 class Acceptor final : public Loop::Watcher, private Connection::Owner {
  public:

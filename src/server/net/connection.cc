@@ -162,6 +162,7 @@ void Connection::Close() {
 void Connection::Tick(Instant now, Duration deadline) {
   if (closed_) return;
   if (out_.empty()) last_written_ = now;
+  if (protocol_->answering()) unread_since_ = now;
   const bool unread = !in_.empty() && now - unread_since_ > deadline;
   const bool unsent = !out_.empty() && now - last_written_ > deadline;
   if (unread || unsent) {

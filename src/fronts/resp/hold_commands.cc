@@ -1,0 +1,68 @@
+// The commands on holds. The connection is their session.
+#include "fronts/resp/connection.h"
+#include "fronts/resp/hold_reply.h"
+#include "fronts/resp/request_words.h"
+
+namespace weir::resp {
+
+const SessionId& Connection::Session(Instant now) {
+  if (!session_) session_ = limiter_.OpenSession(kNever, now);
+  return session_;
+}
+
+void Connection::EndSession(Instant now) {
+  if (session_) limiter_.EndSession(session_, now);
+  session_ = {};
+}
+
+void Connection::Closed(Instant now) {
+  way_back_->Close();
+  EndSession(now);
+}
+
+void Connection::Reserve(const Words& words, Instant now) {
+  ReserveRequest request;
+  if (const Mistake mistake = ReadReserve(words, request)) return WriteMistake(mistake);
+  const auto answer = [this](const Result<Reservation>& reservation) {
+    Reply reply = Answer();
+    WriteReservation(reservation, reply);
+    if (!waiting_) return;
+    waiting_ = false;
+    link_.Flush();
+  };
+  const auto reserve = [&](ReserveDone done) {
+    limiter_.Reserve(Session(now), request, now, std::move(done));
+  };
+  if (request.wait == Duration::zero()) return reserve(answer);
+  waiting_ = !ReserveOnThread(*way_back_, reserve, answer);
+}
+
+void Connection::Release(const Words& words, Instant now) {
+  HoldWords request;
+  if (const Mistake mistake = ReadRelease(words, request)) return WriteMistake(mistake);
+  const Result<uint64_t> left = limiter_.Release(Session(now), request.hold, request.copies, now);
+  Reply reply = Answer();
+  if (!left) return reply.Error(left.error().code, left.error().message);
+  WriteReleased(*left, reply);
+}
+
+void Connection::Transfer(const Words& words, Instant now) {
+  HoldWords request;
+  if (const Mistake mistake = ReadTransfer(words, request)) return WriteMistake(mistake);
+  const Result<Ticket> transfer =
+      limiter_.Transfer(Session(now), request.hold, request.copies, request.ttl, now);
+  Reply reply = Answer();
+  if (!transfer) return reply.Error(transfer.error().code, transfer.error().message);
+  WriteTransfer(*transfer, reply);
+}
+
+void Connection::Seize(const Words& words, Instant now) {
+  Ticket transfer;
+  if (const Mistake mistake = ReadSeize(words, transfer)) return WriteMistake(mistake);
+  const Result<Seized> seized = limiter_.Seize(Session(now), transfer, now);
+  Reply reply = Answer();
+  if (!seized) return reply.Error(seized.error().code, seized.error().message);
+  WriteSeized(*seized, reply);
+}
+
+}  // namespace weir::resp

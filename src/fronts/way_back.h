@@ -1,0 +1,46 @@
+// The way from any thread back to a connection, or to a call on it, which may be gone by then.
+//
+//   limiter: done(answer), on whatever thread  --Post-->  the connection's thread  -->  the protocol
+//
+// Shared by everyone who may answer late. Whoever it leads to closes it, on the connection's thread,
+// before the link goes away: afterwards nothing that was posted is run.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "fronts/protocol.h"
+#include "weir/hold.h"
+
+namespace weir {
+
+class WayBack : public std::enable_shared_from_this<WayBack> {
+ public:
+  static std::shared_ptr<WayBack> To(Link& link) { return std::make_shared<WayBack>(link); }
+  explicit WayBack(Link& link) : link_(&link) {}
+
+  // From any thread. Runs `work` on the connection's thread; or `gone`, on any, if there is nobody
+  // any more.
+  void Post(std::function<void()> work, std::function<void()> gone);
+
+  // On the connection's thread.
+  void Close();
+
+ private:
+  bool open();
+
+  std::mutex mutex_;
+  Link* link_;  // guarded by mutex_; null once it is closed
+};
+
+// Makes a reservation whose answer is needed on the connection's thread: calls `reserve` with the
+// function that the limiter is to tell, and then `answer` once, before it returns or later by the
+// way back. If there is nobody any more, `gone` (may be null) is called instead, on any thread. A
+// limiter that forgets to answer, because the session has ended meanwhile, is answered for.
+//
+// False if the answer is still to come.
+bool ReserveOnThread(WayBack& way, const std::function<void(ReserveDone)>& reserve,
+                     ReserveDone answer, ReserveDone gone = nullptr);
+
+}  // namespace weir

@@ -1,0 +1,42 @@
+// What has business value survives a restart.
+#include "limiter/limiter_impl.h"
+
+namespace weir {
+
+std::vector<SavedState> Limiter::Impl::TakeChanged(Instant told) {
+  const Instant now = time_.Of(told);
+  const RulesInForce& rules = InForce();
+  std::vector<SavedState> changed;
+  for (SavedCell& cell : store_.TakeChanged(now)) {
+    SavedState& one = changed.emplace_back();
+    one.key_high = cell.key.high;
+    one.key_low = cell.key.low;
+    const RulesInForce::Persistent* limit =
+        cell.slot == nullptr ? nullptr : rules.FindPersistent(*cell.slot);
+    if (limit == nullptr) {
+      one.gone = true;
+      continue;
+    }
+    one.limit = limit->name;
+    one.numbers = limit->numbers;
+    one.state = std::move(cell.bytes);
+    one.use = cell.use;
+  }
+  return changed;
+}
+
+size_t Limiter::Impl::Restore(std::span<const SavedState> saved, Instant told) {
+  const Instant now = time_.Of(told);
+  const RulesInForce& rules = InForce();
+  size_t restored = 0;
+  for (const SavedState& one : saved) {
+    const RulesInForce::Persistent* limit = rules.FindPersistent(one.limit);
+    if (limit == nullptr) continue;
+    SavedCell cell{.key = {one.key_high, one.key_low}, .slot = limit->slot, .use = one.use};
+    if (one.numbers == limit->numbers) cell.bytes = one.state;
+    restored += store_.Restore(cell, now) ? 1 : 0;
+  }
+  return restored;
+}
+
+}  // namespace weir
