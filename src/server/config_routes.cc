@@ -205,8 +205,8 @@ class ConfigRoutes {
     const bool may =
         path->all() ? caller->MayReadSome() : caller->May(Role::kRead, path->namespace_name());
     if (!may) return Send(responder, Unauthenticated());
-    Submit(request, std::move(responder), [=, path = *path](ConfigStore& store, Instant) {
-      store.Refresh();  // while the database is away, what is in force
+    Submit(request, std::move(responder), [=, this, path = *path](ConfigStore& store, Instant) {
+      service_.Freshen();  // while the database is away, what is in force
       Result<ConfigValue> found = store.Read(path);
       if (!found) return ErrorAnswer(found.error());
       if (path.all()) {
@@ -260,7 +260,7 @@ class ConfigRoutes {
       late->Send(Changes(store, since, *caller));
     };
     const bool taken = service_.Submit([=, this](ConfigStore& store, Instant) {
-      store.Refresh();
+      service_.Freshen();
       // Nothing is new only to whoever knows what there is.
       if (*wait == 0 || *since != store.version()) {
         return ConfigService::Reply([=, &store] { answer(store); });
