@@ -42,12 +42,6 @@ class Link {
   // Runs `work` on the connection's thread, soon; from any thread. The work must not assume that
   // the connection still exists: it captures what tells (a weak_ptr).
   virtual void Post(std::function<void()> work) = 0;
-  // The same for whoever answers from another thread, when the connection may have gone: valid for
-  // as long as its thread runs. One that is asked only while the link exists needs no other.
-  using Poster = std::function<void(std::function<void()>)>;
-  virtual Poster poster() {
-    return [this](std::function<void()> work) { Post(std::move(work)); };
-  }
 
   // The peer's address without its port: "192.0.2.7", "2001:db8::1".
   virtual std::string_view peer() const = 0;

@@ -8,6 +8,7 @@
 #include "fmt/format.h"
 #include "fronts/codes.h"
 #include "fronts/http/json_out.h"
+#include "fronts/way_back.h"
 
 namespace weir {
 namespace {
@@ -26,26 +27,33 @@ struct Answer {
 class LateAnswer {
  public:
   LateAnswer(const http::HttpRequest& request, http::Responder responder)
-      : poster_(request.link->poster()),
+      : way_back_(request.way_back->shared_from_this()),
         responder_(std::make_shared<http::Responder>(std::move(responder))) {}
   LateAnswer(const LateAnswer&) = delete;
   LateAnswer& operator=(const LateAnswer&) = delete;
   ~LateAnswer() {
-    if (responder_ != nullptr) poster_([responder = std::move(responder_)] {});
+    if (responder_ != nullptr) Post([](http::Responder&) {});
   }
 
   void Send(Answer answer) {
-    poster_([responder = std::move(responder_), answer = std::move(answer)] {
-      responder->Send({.status = answer.status,
-                       .content_type = answer.body.empty() ? "" : http::kJson,
-                       .body = answer.body,
-                       .headers = answer.headers});
+    Post([answer = std::move(answer)](http::Responder& responder) {
+      responder.Send({.status = answer.status,
+                      .content_type = answer.body.empty() ? "" : http::kJson,
+                      .body = answer.body,
+                      .headers = answer.headers});
     });
-    responder_ = nullptr;
   }
 
  private:
-  const Link::Poster poster_;
+  template <typename Use>
+  void Post(Use use) {
+    const auto responder = std::move(responder_);
+    responder_ = nullptr;
+    way_back_->Post([responder, use = std::move(use)] { use(*responder); },
+                    [responder] { responder->Abandon(); });
+  }
+
+  const std::shared_ptr<WayBack> way_back_;
   std::shared_ptr<http::Responder> responder_;
 };
 
@@ -197,8 +205,8 @@ class ConfigRoutes {
     const bool may =
         path->all() ? caller->MayReadSome() : caller->May(Role::kRead, path->namespace_name());
     if (!may) return Send(responder, Unauthenticated());
-    Submit(request, std::move(responder), [=, path = *path](ConfigStore& store, Instant) {
-      store.Refresh();  // while the database is away, what is in force
+    Submit(request, std::move(responder), [=, this, path = *path](ConfigStore& store, Instant) {
+      service_.Freshen();  // while the database is away, what is in force
       Result<ConfigValue> found = store.Read(path);
       if (!found) return ErrorAnswer(found.error());
       if (path.all()) {
@@ -252,7 +260,7 @@ class ConfigRoutes {
       late->Send(Changes(store, since, *caller));
     };
     const bool taken = service_.Submit([=, this](ConfigStore& store, Instant) {
-      store.Refresh();
+      service_.Freshen();
       // Nothing is new only to whoever knows what there is.
       if (*wait == 0 || *since != store.version()) {
         return ConfigService::Reply([=, &store] { answer(store); });

@@ -10,6 +10,7 @@ namespace {
 constexpr Duration kLookEvery = std::chrono::milliseconds(250);
 constexpr std::chrono::milliseconds kWakeEvery(100);
 constexpr size_t kMostQueued = 1000;
+constexpr Duration kLongestQueued = std::chrono::seconds(10);
 constexpr size_t kMostWaiters = 10'000;
 
 ConfigPath Everything() { return *ConfigPath::Parse({"namespaces"}); }
@@ -70,10 +71,11 @@ void ConfigService::Drain() {
 }
 
 bool ConfigService::Submit(Work work) {
+  const Instant now = clock_.Now();
   {
     const std::lock_guard lock(mutex_);
     if (stopping_ || queue_.size() >= kMostQueued) return false;
-    queue_.push_back(std::move(work));
+    queue_.push_back({now, std::move(work)});
   }
   some_.notify_one();
   return true;
@@ -96,7 +98,7 @@ void ConfigService::Await(uint64_t since, Instant until, std::function<void(Conf
 
 void ConfigService::Run() {
   while (true) {
-    Work work;
+    Queued next{};
     bool draining = false;
     {
       std::unique_lock lock(mutex_);
@@ -104,13 +106,13 @@ void ConfigService::Run() {
       if (stopping_) break;
       draining = draining_;
       if (!queue_.empty()) {
-        work = std::move(queue_.front());
+        next = std::move(queue_.front());
         queue_.pop_front();
       }
     }
     const Instant now = clock_.Now();
-    if (work) {
-      const Reply reply = work(*store_, now);
+    if (next.work && now - next.since < kLongestQueued) {
+      const Reply reply = next.work(*store_, now);
       InstallNew(now);
       reply();
     }
@@ -136,15 +138,25 @@ void ConfigService::Look(Instant now) {
     reloads_.last_failed.store(false);
     return InstallNew(now);
   }
-  if (trouble_ == error->message) return;
-  trouble_ = error->message;
+  Note(*error);
+}
+
+void ConfigService::Note(const Error& error) {
+  if (trouble_ == error.message) return;
+  trouble_ = error.message;
   // Rules that were read stay in force while the database is away; a server that has none, or is
   // shown bad ones, is not ready.
-  if (installed_ == nullptr || error->code == Code::kBadRequest) {
+  if (installed_ == nullptr || error.code == Code::kBadRequest) {
     reloads_.last_failed.store(true);
     reloads_.failed.fetch_add(1);
   }
-  log_->error("the old rules stay: {}", error->message);
+  log_->error("the old rules stay: {}", error.message);
+}
+
+void ConfigService::Freshen() {
+  if (!trouble_.empty()) return;
+  const Result<uint64_t> version = store_->Refresh();
+  if (!version) Note(version.error());
 }
 
 void ConfigService::InstallNew(Instant now) {

@@ -46,11 +46,14 @@ class ConfigService {
   void Drain();
 
   bool read_only() const { return options_.read_only; }
-  // From any thread. False if too much is waiting already; `work` is then not run.
+  // From any thread. False if too much is waiting already; `work` is then not run. Nor is it if its
+  // turn does not come within some seconds: it is destroyed, which says so to whoever asked.
   bool Submit(Work work);
   // Where the rules come from files: these are in force now.
   void Show(std::shared_ptr<const Rulebook> rules);
 
+  // In a Work: takes up what others have changed, unless the database is known to be away.
+  void Freshen();
   // In a Work: `done` runs as soon as the version is another than `since`, or at `until`.
   void Await(uint64_t since, Instant until, std::function<void(ConfigStore&)> done);
 
@@ -61,7 +64,13 @@ class ConfigService {
     std::function<void(ConfigStore&)> done;
   };
 
+  struct Queued {
+    Instant since;
+    Work work;
+  };
+
   void Run();
+  void Note(const Error& error);
   void Look(Instant now);
   std::optional<Error> Seed(Instant now);
   void InstallNew(Instant now);
@@ -83,9 +92,9 @@ class ConfigService {
 
   std::mutex mutex_;
   std::condition_variable some_;
-  std::deque<Work> queue_;  // guarded by mutex_
-  bool stopping_ = false;   // guarded by mutex_
-  bool draining_ = false;   // guarded by mutex_
+  std::deque<Queued> queue_;  // guarded by mutex_
+  bool stopping_ = false;     // guarded by mutex_
+  bool draining_ = false;     // guarded by mutex_
 };
 
 }  // namespace weir

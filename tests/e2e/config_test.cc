@@ -105,7 +105,8 @@ TEST_F(E2eConfig, BadWritesAreRefusedWithOneClearError) {
                          const std::string& headers = "") {
     const Answer answer = Call(server, method, path, body, headers);
     EXPECT_EQ(answer.status, status) << method << " " << path << " " << body << answer.body;
-    if (answer.body.is_object()) EXPECT_EQ(answer.body["error"]["code"], code) << answer.body;
+    ASSERT_TRUE(answer.body.is_object());
+    EXPECT_EQ(answer.body["error"]["code"], code) << answer.body;
   };
   const std::string shop = "/v1/config/namespaces/shop";
   fails("PUT", kLimit, R"({"limit":"x","per":"1h"})", 400, "bad_request");

@@ -25,7 +25,7 @@ struct HttpRequest {
   std::string_view peer;  // the address at the other end of the connection
   bool from_loopback = false;
   Instant now;
-  Link* link = nullptr;         // for handlers that answer later, from another thread: poster()
+  Link* link = nullptr;         // for handlers that answer later, from another thread: Post
   WayBack* way_back = nullptr;  // the same, where the connection may be gone by then
 
   std::optional<std::string_view> FindHeader(std::string_view name) const {

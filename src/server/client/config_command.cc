@@ -2,6 +2,7 @@
 
 #include "config/config_store.h"
 #include "server/client/http_client.h"
+#include "weir/clock.h"
 
 namespace weir {
 namespace {

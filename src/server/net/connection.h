@@ -33,9 +33,6 @@ class Connection final : public Link, public Loop::Watcher {
   // Link
   void Flush() override;
   void Post(std::function<void()> work) override { loop_.Post(std::move(work)); }
-  Poster poster() override {
-    return [&loop = loop_](std::function<void()> work) { loop.Post(std::move(work)); };
-  }
   std::string_view peer() const override { return peer_; }
 
   void OnReady(uint32_t events) override;
