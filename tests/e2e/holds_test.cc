@@ -78,8 +78,9 @@ TEST_F(E2eHolds, CopiesGoFromTheRedisFrontToHttp) {
   Socket giver(server_.port("resp"));
   const std::string hold = TicketOf(Reserve(giver, "n box ann COPIES 3"), "hold");
   giver.Send("WEIR.TRANSFER " + hold + " COPIES 2 TTL 60000\r\n");
-  const std::string transfer =
-      TicketOf(giver.ReadUntil("\r\n$32\r\n") + giver.ReadUntil("\r\n"), "$8\r\ntransfer");
+  std::string answer = giver.ReadUntil("\r\n$32\r\n");
+  answer += giver.ReadUntil("\r\n");
+  const std::string transfer = TicketOf(answer, "$8\r\ntransfer");
   ASSERT_EQ(transfer.size(), 32u);
   EXPECT_EQ(Metric("weir_transfers"), "1");
   const std::string session =
@@ -112,7 +113,7 @@ TEST_F(E2eHolds, AKilledClientReleases) {
   const pid_t client = Spawn({"/usr/bin/python3", "-c", script}, -1, out[1], -1);
   close(out[1]);
   char word[8] = {};
-  ASSERT_EQ(read(out[0], word, 5), 5);
+  ASSERT_GT(read(out[0], word, sizeof word), 0);
   close(out[0]);
   Socket socket(server_.port("resp"));
   EXPECT_FALSE(Granted(Reserve(socket, "n lock ann")));

@@ -77,13 +77,17 @@ std::optional<Error> TakeMillis(ondemand::value& value, std::string_view key, Du
   return std::nullopt;
 }
 
-std::optional<Error> TakeTicket(ondemand::value& value, std::string_view key, Ticket& ticket) {
-  std::string_view text;
-  if (std::optional<Error> error = TakeString(value, key, text)) return error;
+std::optional<Error> ParseTicket(std::string_view text, std::string_view key, Ticket& ticket) {
   const std::optional<Ticket> parsed = Ticket::Parse(text);
   if (!parsed) return Bad("is not 32 hexadecimal digits in small letters", key);
   ticket = *parsed;
   return std::nullopt;
+}
+
+std::optional<Error> TakeTicket(ondemand::value& value, std::string_view key, Ticket& ticket) {
+  std::string_view text;
+  if (std::optional<Error> error = TakeString(value, key, text)) return error;
+  return ParseTicket(text, key, ticket);
 }
 
 std::optional<Error> TakeBool(ondemand::value& value, std::string_view key, bool& flag) {
@@ -185,11 +189,12 @@ std::optional<Error> ReadRequest(std::string_view body, Request& request) {
 
 std::optional<Error> ReadSettle(std::string_view body, SettleRequest& request) {
   static constexpr std::string_view kNames[] = {"ticket", "cost"};
-  return ReadNamed(body, kNames, 2,
-                   [&](unsigned field, std::string_view key, ondemand::value& value) {
-                     return field == 0 ? TakeTicket(value, key, request.ticket)
-                                       : TakeNumber(value, key, request.cost);
-                   });
+  std::string_view ticket;
+  const auto take = [&](unsigned field, std::string_view key, ondemand::value& value) {
+    return field == 0 ? TakeString(value, key, ticket) : TakeNumber(value, key, request.cost);
+  };
+  if (std::optional<Error> error = ReadNamed(body, kNames, 2, take)) return error;
+  return ParseTicket(ticket, "ticket", request.ticket);
 }
 
 std::optional<Error> ReadReserve(std::string_view body, SessionId& session,

@@ -94,7 +94,7 @@ class RespClient {
 
 enum class Got { kCopies, kRefusal, kError };
 
-// What is answered begins, in RESP2, "*18 $7 allowed :1 $7 outcome $7 granted".
+// What is answered begins, in RESP2, "*18, $7, allowed, :1, $7, outcome, $7, granted", a line each.
 Got Ask(RespClient& client, const ReserveArguments& arguments, std::string& what) {
   std::string request;
   if (!arguments.token.empty()) request = Command({"AUTH", arguments.token});
@@ -108,9 +108,15 @@ Got Ask(RespClient& client, const ReserveArguments& arguments, std::string& what
     return Got::kError;
   };
   if (!client.Send(request)) return failed();
-  std::string line;
-  if (!arguments.token.empty() && !client.ReadLine(deadline, line)) return failed();
-  std::array<std::string, 7> lines;
+  if (!arguments.token.empty()) {
+    std::string line;
+    if (!client.ReadLine(deadline, line)) return failed();
+    if (line.starts_with('-')) {
+      what = line.substr(1);
+      return Got::kError;
+    }
+  }
+  std::array<std::string, 8> lines;
   for (std::string& one : lines) {
     if (!client.ReadLine(deadline, one)) return failed();
     if (one.starts_with('-')) {
@@ -118,11 +124,11 @@ Got Ask(RespClient& client, const ReserveArguments& arguments, std::string& what
       return Got::kError;
     }
   }
-  if (lines[2] != "allowed" || lines[5].empty() || lines[5][0] != '$') {
+  if (lines[2] != "allowed" || lines[5] != "outcome") {
     what = "this is no Weir";
     return Got::kError;
   }
-  what = lines[6];
+  what = lines[7];
   return lines[3] == ":1" ? Got::kCopies : Got::kRefusal;
 }
 
