@@ -30,21 +30,19 @@ class NoLink : public weir::Link {
   std::string_view peer() const override { return "192.0.2.7"; }
 };
 
-weir::GrpcFront& TheFront() {
-  static std::string errors;
-  static weir::Limiter limiter(weir::ParseRules(kRules, &errors), {}, weir::Instant{});
-  static weir::GrpcFront front(limiter);
-  return front;
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const size_t piece = data[0] == 0 ? size : data[0];
   std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
+  static std::string errors;
+  static const auto rules = weir::ParseRules(kRules, &errors);
+  // New each time: what an input does depends on it alone, and nothing it left looks like a leak.
+  weir::Limiter limiter(rules, {.memory_bytes = uint64_t{4} << 20}, weir::Instant{});
+  weir::GrpcFront front(limiter);
   NoLink link;
-  const std::unique_ptr<weir::Protocol> protocol = TheFront().Accept(link);
+  const std::unique_ptr<weir::Protocol> protocol = front.Accept(link);
   weir::Instant now = weir::FromNanos(1'000'000'000);
   while (!rest.empty() && !protocol->done()) {
     const std::string_view in = rest.substr(0, piece);

@@ -18,7 +18,7 @@ std::string WithoutContinue(std::string text) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const auto one = weir::fuzz::NewLimiter(), other = weir::fuzz::NewLimiter();
+  const auto one = weir::fuzz::NewLimiter(), other = weir::fuzz::NewLimiter();
   const weir::fuzz::Split split({reinterpret_cast<const char*>(data), size});
   weir::HttpOptions options;
   options.trusted_hops = {*weir::http::ParseNetwork("192.0.2.0/24")};

@@ -6,7 +6,7 @@
 #include "fuzz/split_answers.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const auto one = weir::fuzz::NewLimiter(), other = weir::fuzz::NewLimiter();
+  const auto one = weir::fuzz::NewLimiter(), other = weir::fuzz::NewLimiter();
   const weir::fuzz::Split split({reinterpret_cast<const char*>(data), size});
   weir::RespFront one_front(*one), other_front(*other);
   weir::fuzz::FuzzLink whole(one_front), parts(other_front);

@@ -112,7 +112,11 @@ bool ServerProcess::WaitForLog(std::string_view text) {
   }
 }
 
-void ServerProcess::Signal(int signal) { kill(pid_, signal); }
+void ServerProcess::Signal(int signal) {
+  kill(pid_, signal);
+  // It goes on for a moment after kill() returns: long enough to answer one more request.
+  if (signal == SIGSTOP) waitpid(pid_, nullptr, WUNTRACED);
+}
 
 int ServerProcess::WaitForEnd() {
   const auto until = Clock::now() + kPatience;
