@@ -13,13 +13,10 @@ function(weir_add_library target sources)
   if(sources)
     add_library(${target} STATIC ${sources})
     set(scope PUBLIC)
-    # What most files include anyway, compiled once. Files still name what they use: the fuzz build,
-    # which does without this, fails if they do not.
-    if(NOT WEIR_FUZZ)
-      target_precompile_headers(${target} PRIVATE <algorithm> <array> <atomic> <chrono> <cstdint>
-        <functional> <map> <memory> <mutex> <optional> <span> <string> <string_view> <utility>
-        <variant> <vector>)
-    endif()
+    # What most files include anyway, compiled once.
+    target_precompile_headers(${target} PRIVATE <algorithm> <array> <atomic> <chrono> <cstdint>
+      <functional> <map> <memory> <mutex> <optional> <span> <string> <string_view> <utility>
+      <variant> <vector>)
   else()
     add_library(${target} INTERFACE)
     set(scope INTERFACE)

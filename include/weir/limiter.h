@@ -10,6 +10,7 @@
 // from where it was, so that no step frees a token or locks anyone out.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -36,6 +37,12 @@ struct LimiterOptions {
   bool adhoc = true;  // requests may carry limits of their own
   Duration ticket_ttl = std::chrono::minutes(10);
   size_t max_tickets = size_t{1} << 20;
+
+  // For a limiter that starts again after a crash: grant no copies for so long, for whoever held
+  // some may not have noticed yet. And for one that may crash: where to keep how many holds there
+  // are, in memory that outlives it.
+  Duration no_copies_for{};
+  std::atomic<uint64_t>* holds_outstanding = nullptr;
 };
 
 struct LimiterStats {
@@ -116,6 +123,10 @@ class Limiter {
   // Puts back what was written down, before the first request. Returns how many were of use. The
   // secret (LimiterOptions) must be the same as then.
   size_t Restore(std::span<const SavedState> saved, Instant now);
+  // Counts these as changed: the next TakeChanged tells what became of them.
+  void LookAgain(std::span<const SavedState> saved);
+  // The names of the limits that can be restored now.
+  std::vector<std::string> PersistentLimits() const;
 
   // Drops some of the state that has expired; call it now and then (the cost is bounded).
   void Tick(Instant now);

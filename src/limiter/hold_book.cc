@@ -39,6 +39,7 @@ std::vector<Returned> HoldBook::EndSession(const SessionId& id) {
     holds_.erase(hold);
   }
   sessions_.erase(found);
+  Tell();
   return returned;
 }
 
@@ -46,6 +47,7 @@ Ticket HoldBook::Add(Hold hold) {
   const Ticket name = NewTicket(node_);
   sessions_[hold.session].holds.insert(name);
   holds_.try_emplace(name, std::move(hold));
+  Tell();
   return name;
 }
 
@@ -69,6 +71,7 @@ void HoldBook::Shrink(const Ticket& name, Hold& hold, uint64_t copies) {
   if (hold.copies > 0) return;
   sessions_[hold.session].holds.erase(name);
   holds_.erase(name);
+  Tell();
 }
 
 Returned HoldBook::ReturnedOf(const Hold& hold, uint64_t copies, uint64_t left) {
@@ -134,6 +137,7 @@ std::vector<Returned> HoldBook::ExpireTransfers(Instant now) {
     returned.push_back(ReturnedOf(found->second.hold, found->second.hold.copies, 0));
     transfers_.erase(found);
   }
+  Tell();
   return returned;
 }
 

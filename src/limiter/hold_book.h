@@ -5,6 +5,7 @@
 // calls has the lock, and returns the copies to the pools.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <string>
 #include <vector>
@@ -46,7 +47,9 @@ struct Returned {
 
 class HoldBook {
  public:
-  explicit HoldBook(std::string_view node) : node_(NodeHash(node)) {}
+  // `outstanding`, unless it is null, always has the number of holds and transfers.
+  HoldBook(std::string_view node, std::atomic<uint64_t>* outstanding)
+      : node_(NodeHash(node)), outstanding_(outstanding) {}
 
   SessionId OpenSession(Duration ttl, Instant now);
   bool Renew(const SessionId& session, Instant now);
@@ -86,7 +89,12 @@ class HoldBook {
   void Shrink(const Ticket& name, Hold& hold, uint64_t copies);
   static Returned ReturnedOf(const Hold& hold, uint64_t copies, uint64_t left);
 
+  void Tell() {
+    if (outstanding_ != nullptr) outstanding_->store(holds_.size() + transfers_.size());
+  }
+
   const uint32_t node_;
+  std::atomic<uint64_t>* const outstanding_;
   absl::flat_hash_map<SessionId, Session, TicketHash> sessions_;
   absl::flat_hash_map<Ticket, Hold, TicketHash> holds_;
   absl::flat_hash_map<Ticket, Transferred, TicketHash> transfers_;

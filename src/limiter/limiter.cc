@@ -45,7 +45,8 @@ Limiter::Impl::Impl(std::shared_ptr<const Rulebook> rules, const LimiterOptions&
       store_(std::max(options.memory_bytes, kLeastMemory), time_.Of(now)),
       tickets_(options.node, options.ticket_ttl, options.max_tickets),
       carried_(store_.limits()),
-      holds_(options.node) {
+      copies_from_(After(time_.Of(now), options.no_copies_for)),
+      holds_(options.node, options.holds_outstanding) {
   Install(std::move(rules), now);
 }
 
@@ -344,6 +345,8 @@ std::vector<SavedState> Limiter::TakeChanged(Instant now) { return impl_->TakeCh
 size_t Limiter::Restore(std::span<const SavedState> saved, Instant now) {
   return impl_->Restore(saved, now);
 }
+void Limiter::LookAgain(std::span<const SavedState> saved) { impl_->LookAgain(saved); }
+std::vector<std::string> Limiter::PersistentLimits() const { return impl_->PersistentLimits(); }
 
 void Limiter::Tick(Instant now) { impl_->Tick(now); }
 

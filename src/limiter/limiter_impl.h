@@ -57,6 +57,8 @@ class Limiter::Impl {
 
   std::vector<SavedState> TakeChanged(Instant told);
   size_t Restore(std::span<const SavedState> saved, Instant told);
+  void LookAgain(std::span<const SavedState> saved);
+  std::vector<std::string> PersistentLimits();
 
   // The rules as the calling thread sees them; valid until it asks again.
   const RulesInForce& InForce();
@@ -130,6 +132,7 @@ class Limiter::Impl {
   std::atomic<int64_t> sampled_second_{0};
   std::atomic<uint64_t> version_{0};
 
+  const Instant copies_from_;  // none are granted before
   std::mutex holds_mutex_;
   HoldBook holds_;    // guarded by holds_mutex_
   WaitRoom waiting_;  // guarded by holds_mutex_

@@ -8,11 +8,12 @@ std::vector<SavedState> Limiter::Impl::TakeChanged(Instant told) {
   const RulesInForce& rules = InForce();
   std::vector<SavedState> changed;
   for (SavedCell& cell : store_.TakeChanged(now)) {
+    const RulesInForce::Persistent* limit =
+        cell.slot == nullptr ? nullptr : rules.FindPersistent(*cell.slot);
+    if (cell.slot != nullptr && limit == nullptr) continue;  // its rule has gone, and may come back
     SavedState& one = changed.emplace_back();
     one.key_high = cell.key.high;
     one.key_low = cell.key.low;
-    const RulesInForce::Persistent* limit =
-        cell.slot == nullptr ? nullptr : rules.FindPersistent(*cell.slot);
     if (limit == nullptr) {
       one.gone = true;
       continue;
@@ -37,6 +38,16 @@ size_t Limiter::Impl::Restore(std::span<const SavedState> saved, Instant told) {
     restored += store_.Restore(cell, now) ? 1 : 0;
   }
   return restored;
+}
+
+void Limiter::Impl::LookAgain(std::span<const SavedState> saved) {
+  for (const SavedState& one : saved) store_.MarkChanged({one.key_high, one.key_low});
+}
+
+std::vector<std::string> Limiter::Impl::PersistentLimits() {
+  std::vector<std::string> names;
+  for (const RulesInForce::Persistent& one : InForce().persistent()) names.push_back(one.name);
+  return names;
 }
 
 }  // namespace weir

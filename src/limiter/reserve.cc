@@ -70,7 +70,10 @@ void Limiter::Impl::AdmitCopies(const Wanted& wanted, std::span<Charge> charges,
                                 Instant now, Attempt& attempt) {
   for (const Charge& charge : charges) attempt.needs.push_back(charge.key);
   Admitted admitted{.allowed = true, .granted = wanted.copies};
-  const bool must_wait = behind_others && waiting_.Blocks(wanted.queue(), attempt.needs);
+  const auto counts = [](const Charge& charge) { return !charge.shadow; };
+  const bool recovering = now < copies_from_ && std::any_of(charges.begin(), charges.end(), counts);
+  const bool must_wait =
+      recovering || (behind_others && waiting_.Blocks(wanted.queue(), attempt.needs));
   if (must_wait) {
     admitted = store_.PeekNow(charges, now);  // for what is shown
     admitted.allowed = false;

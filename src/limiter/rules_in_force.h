@@ -54,6 +54,7 @@ class RulesInForce {
   // Null if there is none.
   const Persistent* FindPersistent(const LimitSlot& slot) const;
   const Persistent* FindPersistent(std::string_view name) const;
+  std::span<const Persistent> persistent() const { return persistent_; }
 
   Tally& TallyOf(const Resource& resource) const { return *tallies_[resource.index]; }
   const std::vector<std::shared_ptr<Tally>>& tallies() const { return tallies_; }

@@ -230,7 +230,7 @@ class ConfigRoutes {
     if (!path) return Send(responder, Checked(caller, path.error()));
     if (!caller.May(Role::kWrite, path->namespace_name()))
       return Send(responder, Unauthenticated());
-    if (service_.read_only()) return Send(responder, ReadOnly());
+    if (!service_.read_only().empty()) return Send(responder, ReadOnly());
     const bool deletes = request.method == "DELETE", patches = request.method == "PATCH";
     Result<Json> body = deletes ? Json() : ReadJsonTree(request.body);
     if (!body) return Send(responder, ErrorAnswer(body.error()));
@@ -300,7 +300,7 @@ class ConfigRoutes {
   void Rollback(const http::HttpRequest& request, http::Responder responder) {
     const Caller caller(request, tokens_);
     if (!caller.May(Role::kWrite, "")) return Send(responder, Unauthenticated());
-    if (service_.read_only()) return Send(responder, ReadOnly());
+    if (!service_.read_only().empty()) return Send(responder, ReadOnly());
     const Result<Json> body = ReadJsonTree(request.body);
     if (!body) return Send(responder, ErrorAnswer(body.error()));
     if (!body->is_object() || body->size() != 1 || !body->contains("version") ||
@@ -321,11 +321,7 @@ class ConfigRoutes {
   static Answer Checked(const Caller& caller, const Error& error) {
     return caller.MayReadSome() ? ErrorAnswer(error) : Unauthenticated();
   }
-  static Answer ReadOnly() {
-    return ErrorAnswer({Code::kReadOnly,
-                        "the rules come from files (--config), which are the truth: change those",
-                        ""});
-  }
+  Answer ReadOnly() const { return ErrorAnswer({Code::kReadOnly, service_.read_only(), ""}); }
   static Answer Overloaded() {
     return ErrorAnswer({Code::kOverloaded, "too much waits for the configuration's database", ""});
   }

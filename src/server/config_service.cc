@@ -85,7 +85,7 @@ void ConfigService::Show(std::shared_ptr<const Rulebook> rules) {
   Submit([rules = std::move(rules)](ConfigStore& store, Instant now) -> Reply {
     const Result<Json> tree = ReadRulesTree(PrintRules(*rules), "rules");
     if (tree && store.Refresh()) {
-      store.Put(Everything(), tree->value("namespaces", Json::object()), {"files", now, {}});
+      store.Put(Everything(), tree->value("namespaces", Json::object()), {"elsewhere", now, {}});
     }
     return [] {};
   });
@@ -124,7 +124,7 @@ void ConfigService::Run() {
 
 void ConfigService::Look(Instant now) {
   looked_ = now;
-  if (options_.read_only || (!store_->shared() && store_->rules() != nullptr)) return;
+  if (!options_.read_only.empty() || (!store_->shared() && store_->rules() != nullptr)) return;
   const Result<uint64_t> version = store_->Refresh();
   std::optional<Error> error;
   if (!version) {
@@ -160,7 +160,8 @@ void ConfigService::Freshen() {
 }
 
 void ConfigService::InstallNew(Instant now) {
-  if (options_.read_only || store_->rules() == nullptr || store_->rules() == installed_) return;
+  if (!options_.read_only.empty() || store_->rules() == nullptr || store_->rules() == installed_)
+    return;
   installed_ = store_->rules();
   limiter_->Install(installed_, now);
   reloads_.done.fetch_add(1);

@@ -29,8 +29,8 @@ class ConfigService {
   using Work = std::function<Reply(ConfigStore&, Instant now)>;
 
   struct Options {
-    bool read_only = false;  // the rules come from files: the store only shows them
-    std::string seed;        // fills the store if nothing was ever written to it
+    std::string read_only;  // why: the store only shows rules that come from elsewhere
+    std::string seed;       // fills the store if nothing was ever written to it
   };
 
   ConfigService(std::unique_ptr<ConfigStore> store, const Options& options, Clock& clock,
@@ -45,11 +45,12 @@ class ConfigService {
   // Lets nobody wait any longer: the server is going down.
   void Drain();
 
-  bool read_only() const { return options_.read_only; }
+  // Empty, or why nothing can be changed here.
+  const std::string& read_only() const { return options_.read_only; }
   // From any thread. False if too much is waiting already; `work` is then not run. Nor is it if its
   // turn does not come within some seconds: it is destroyed, which says so to whoever asked.
   bool Submit(Work work);
-  // Where the rules come from files: these are in force now.
+  // Where the rules come from elsewhere: these are in force now.
   void Show(std::shared_ptr<const Rulebook> rules);
 
   // In a Work: takes up what others have changed, unless the database is known to be away.

@@ -74,8 +74,11 @@ CLI::Option* AddDuration(CLI::App* command, const std::string& flag, weir::Durat
 
 void AddServe(CLI::App& app, int& exit_code) {
   static weir::Settings settings;
-  static std::string adhoc = "on";
+  static std::string adhoc = "on", role = "all";
   CLI::App* command = app.add_subcommand("serve", "Answer over HTTP, gRPC and the Redis protocol");
+  AddSetting(command, "--role", role,
+             "all; config: the configuration API alone; limiter: follows another's configuration")
+      ->check(CLI::IsMember({"all", "config", "limiter"}));
   CLI::Option* config =
       AddSetting(command, "--config", settings.config,
                  "Rules: a file or a directory of them; a change is read at once");
@@ -88,6 +91,9 @@ void AddServe(CLI::App& app, int& exit_code) {
       ->excludes(config);
   AddSetting(command, "--ratelimit-config", settings.ratelimit_config,
              "A directory of envoyproxy/ratelimit's files; a change is read at once");
+  AddSetting(command, "--config-from", settings.config_from,
+             "With --role limiter: the HTTP front of the server that has the configuration");
+  AddSetting(command, "--config-token", settings.config_token, "A token that it wants");
   AddSetting(command, "--http", settings.http, "Address of the HTTP front, or off");
   AddSetting(command, "--grpc", settings.grpc, "Address of the gRPC front, or off");
   AddSetting(command, "--resp", settings.resp, "Address of the Redis front, or off");
@@ -101,6 +107,8 @@ void AddServe(CLI::App& app, int& exit_code) {
   AddSetting(command, "--adhoc", adhoc, "on, or off: requests may not carry limits of their own")
       ->check(CLI::IsMember({"on", "off"}));
   AddSetting(command, "--data", settings.data, "A directory for what is kept");
+  AddDuration(command, "--persist-interval", settings.persist_interval,
+              "How often the use of limits with `persist` is written down there");
   AddSetting(command, "--node", settings.node, "The name of this node");
   AddSetting(command, "--tls-cert", settings.tls.cert, "Certificate (PEM): TLS on every front");
   AddSetting(command, "--tls-key", settings.tls.key, "Its key (PEM)");
@@ -120,11 +128,16 @@ void AddServe(CLI::App& app, int& exit_code) {
               "How long a store that has to be waited for may take");
   AddDuration(command, "--drain-timeout", settings.drain_timeout,
               "How long open requests have to end after SIGTERM");
+  AddDuration(command, "--session-timeout", settings.session_timeout,
+              "How long a client that was cut off keeps what it holds");
   command->add_flag("--log-json", settings.log_json, "Log lines as JSON")->envname("WEIR_LOG_JSON");
   AddSetting(command, "--log-level", settings.log_level, "debug, info, warning or error")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
   command->callback([&] {
     settings.adhoc = adhoc == "on";
+    settings.role = role == "config"    ? weir::ServerRole::kConfig
+                    : role == "limiter" ? weir::ServerRole::kLimiter
+                                        : weir::ServerRole::kAll;
     exit_code = weir::RunServe(settings);
   });
 }

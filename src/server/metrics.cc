@@ -143,7 +143,7 @@ void AddFronts(const std::map<std::string, FrontSum>& fronts, Families& all) {
 }  // namespace
 
 std::string MetricsText(const Limiter& limiter, const std::vector<std::unique_ptr<Worker>>& workers,
-                        const ReloadCounters& reloads) {
+                        const ReloadCounters& reloads, const PersistCounters* persisted) {
   Families all;
   all.Gauge("weir_info", "What is running", 1, {{"version", std::string(Version())}});
   AddDecisions(limiter.AllCounts(), all);
@@ -175,6 +175,16 @@ std::string MetricsText(const Limiter& limiter, const std::vector<std::unique_pt
               {{"outcome", "failed"}});
   all.Gauge("weir_reload_last_failed", "1 if the rules as they are now could not be read",
             reloads.last_failed.load() ? 1 : 0);
+  if (persisted != nullptr) {
+    all.Counter("weir_persist_restored_total", "States that were taken up at the start",
+                Number(persisted->restored.load()));
+    all.Counter("weir_persist_saved_total", "States that were written down",
+                Number(persisted->saved.load()));
+    all.Counter("weir_persist_batches_total", "Batches of them", Number(persisted->batches.load()),
+                {{"outcome", "done"}});
+    all.Counter("weir_persist_batches_total", "Batches of them",
+                Number(persisted->failed_batches.load()), {{"outcome", "failed"}});
+  }
   return all.Text();
 }
 

@@ -19,7 +19,16 @@ struct ReloadCounters {
   std::atomic<bool> last_failed{false};
 };
 
+// What became of the use that is to be kept.
+struct PersistCounters {
+  std::atomic<uint64_t> restored{0};
+  std::atomic<uint64_t> saved{0};
+  std::atomic<uint64_t> batches{0};
+  std::atomic<uint64_t> failed_batches{0};
+};
+
+// `persisted` may be null.
 std::string MetricsText(const Limiter& limiter, const std::vector<std::unique_ptr<Worker>>& workers,
-                        const ReloadCounters& reloads);
+                        const ReloadCounters& reloads, const PersistCounters* persisted);
 
 }  // namespace weir

@@ -2,7 +2,6 @@
 
 #include <sys/resource.h>
 
-#include <filesystem>
 #include <thread>
 
 #include "fronts/envoy/rate_limit_json.h"
@@ -53,16 +52,23 @@ Server::~Server() { Stop(); }
 
 bool Server::Start() {
   RaiseFileLimit();
-  if (!LoadSettings() || !MakeConfig() || !MakeLimiter(clock_.Now())) return false;
+  if (!LoadSettings() || !CheckRole() || !OpenData() || !MakeConfig()) return false;
+  if (!MakeLimiter(clock_.Now()) || !MakeKeeper(clock_.Now())) return false;
   for (size_t i = 0; i < Threads(settings_.threads); ++i) {
     workers_.push_back(std::make_unique<Worker>(
         clock_, WorkerLimits{.connections = settings_.max_connections,
-                             .request_deadline = settings_.request_timeout}));
+                             .request_deadline = settings_.request_timeout,
+                             .session_timeout = settings_.session_timeout}));
   }
   MakeFronts();
   config_->Start(*limiter_);
-  if (source_.watched()) config_->Show(limiter_->rules());
+  if (!config_->read_only().empty()) config_->Show(limiter_->rules());
+  if (follower_ != nullptr) {
+    follower_->Start(
+        [this](std::shared_ptr<const Rulebook> rules) { Put(std::move(rules), clock_.Now()); });
+  }
   if (!OpenPorts()) return false;
+  if (keeper_ != nullptr) keeper_->Start();
   for (size_t i = 0; i < workers_.size(); ++i) workers_[i]->Start(static_cast<int>(i));
   log_->info("ready");
   return true;
@@ -84,17 +90,64 @@ bool Server::LoadSettings() {
   return true;
 }
 
-bool Server::MakeConfig() {
-  std::error_code failed;
-  if (!settings_.data.empty()) std::filesystem::create_directories(settings_.data, failed);
-  if (failed) {
-    log_->error("--data {}: {}", settings_.data, failed.message());
+bool Server::CheckRole() {
+  const bool follows = settings_.role == ServerRole::kLimiter;
+  const char* wrong = nullptr;
+  if (follows && settings_.config_from.empty()) {
+    wrong = "--role limiter needs --config-from ADDRESS: whose configuration it follows";
+  } else if (!follows && !settings_.config_from.empty()) {
+    wrong = "--config-from goes with --role limiter";
+  } else if (follows &&
+             (source_.watched() || !settings_.seed.empty() || !settings_.database.empty())) {
+    wrong = "--role limiter has its rules from --config-from: no --config, --seed or --database";
+  } else if (settings_.role == ServerRole::kConfig && settings_.http == kOff) {
+    wrong = "--role config is served over HTTP: --http cannot be off";
+  }
+  if (wrong != nullptr) log_->error("{}", wrong);
+  return wrong == nullptr;
+}
+
+bool Server::OpenData() {
+  if (settings_.data.empty()) return true;
+  Result<std::unique_ptr<DataDirectory>> data = DataDirectory::Open(settings_.data);
+  if (!data) {
+    log_->error("{}", data.error().message);
     return false;
   }
-  // Rules of files are only shown, from a database that lasts as long as the server.
-  const std::string url = source_.watched()             ? ":memory:"
+  data_ = std::move(*data);
+  if (settings_.role == ServerRole::kConfig) return true;
+  Result<std::unique_ptr<StateFile>> states = StateFile::Open(data_->state());
+  Result<std::unique_ptr<HoldMark>> mark = HoldMark::Open(data_->holds());
+  if (!states || !mark) {
+    log_->error("{}", !states ? states.error().message : mark.error().message);
+    return false;
+  }
+  states_ = std::move(*states);
+  mark_ = std::move(*mark);
+  return true;
+}
+
+bool Server::MakeConfig() {
+  std::string read_only;
+  if (source_.watched()) {
+    read_only = "the rules come from files (--config), which are the truth: change those";
+  } else if (!settings_.config_from.empty()) {
+    read_only =
+        "the rules come from " + settings_.config_from + " (--config-from): change them there";
+    Result<std::string> address = HttpAddress(settings_.config_from);
+    if (!address) {
+      log_->error("--config-from: {}", address.error().message);
+      return false;
+    }
+    follower_ = std::make_unique<ConfigFollower>(
+        ConfigFollower::Options{*address, settings_.config_token,
+                                data_ == nullptr ? "" : data_->rules_copy()},
+        log_, reloads_);
+  }
+  // Rules from elsewhere are only shown, from a database that lasts as long as the server.
+  const std::string url = !read_only.empty()            ? ":memory:"
                           : !settings_.database.empty() ? settings_.database
-                          : !settings_.data.empty()     ? settings_.data + "/weir.db"
+                          : data_ != nullptr            ? data_->config()
                                                         : ":memory:";
   Result<std::unique_ptr<Database>> database = OpenDatabase(url);
   if (!database) {
@@ -103,7 +156,7 @@ bool Server::MakeConfig() {
   }
   config_ = std::make_unique<ConfigService>(
       std::make_unique<ConfigStore>(std::move(*database), ConfigStore::Options{}),
-      ConfigService::Options{.read_only = source_.watched(), .seed = settings_.seed}, clock_, log_,
+      ConfigService::Options{.read_only = read_only, .seed = settings_.seed}, clock_, log_,
       reloads_);
   return true;
 }
@@ -115,6 +168,12 @@ std::shared_ptr<const Rulebook> Server::FirstRules() {
     std::shared_ptr<const Rulebook> rules = source_.Load(&errors);
     if (rules == nullptr) LogMistakes(*log_, "the rules cannot be read", errors);
     return rules;
+  }
+  if (follower_ != nullptr) {
+    std::shared_ptr<const Rulebook> rules = follower_->Load();
+    if (rules != nullptr) return rules;
+    reloads_.last_failed.store(true);  // there, but not ready
+    return std::make_shared<Rulebook>(std::vector<Namespace>{});
   }
   const Result<std::shared_ptr<const Rulebook>> rules = config_->Load();
   if (rules) return *rules;
@@ -128,17 +187,45 @@ std::shared_ptr<const Rulebook> Server::FirstRules() {
 bool Server::MakeLimiter(Instant now) {
   std::shared_ptr<const Rulebook> rules = FirstRules();
   if (rules == nullptr) return false;
-  limiter_ = std::make_unique<Limiter>(
-      std::move(rules),
-      LimiterOptions{
-          .memory_bytes = settings_.memory_bytes, .node = settings_.node, .adhoc = settings_.adhoc},
-      now);
+  LimiterOptions options{
+      .memory_bytes = settings_.memory_bytes, .node = settings_.node, .adhoc = settings_.adhoc};
+  if (states_ != nullptr) options.secret = states_->secret();
+  if (mark_ != nullptr) {
+    options.holds_outstanding = mark_->outstanding();
+    if (mark_->left_behind()) {
+      options.no_copies_for = settings_.session_timeout;
+      log_->warn(
+          "the last server ended without notice while copies were held: no copies are "
+          "granted for {} s",
+          std::chrono::duration<double>(settings_.session_timeout).count());
+    }
+  }
+  limiter_ = std::make_unique<Limiter>(std::move(rules), options, now);
   return true;
+}
+
+bool Server::MakeKeeper(Instant now) {
+  if (states_ == nullptr) {
+    if (settings_.role != ServerRole::kConfig && !limiter_->PersistentLimits().empty()) {
+      log_->warn("limits with `persist` are forgotten when this server stops: there is no --data");
+    }
+    return true;
+  }
+  keeper_ = std::make_unique<StateKeeper>(std::move(states_), settings_.persist_interval, *limiter_,
+                                          clock_, log_);
+  const std::optional<Error> error = keeper_->Restore(now);
+  if (error) log_->error("the use that was kept cannot be read: {}", error->message);
+  return !error;
+}
+
+void Server::Put(std::shared_ptr<const Rulebook> rules, Instant now) {
+  config_->Show(rules);
+  limiter_->Install(std::move(rules), now);
 }
 
 void Server::MakeFronts() {
   if (settings_.http != kOff) {
-    HttpOptions options;
+    HttpOptions options{.decides = settings_.role != ServerRole::kConfig};
     for (const std::string& hop : settings_.trusted_hops) {
       options.trusted_hops.push_back(*http::ParseNetwork(hop));
     }
@@ -151,6 +238,7 @@ void Server::MakeFronts() {
     AddServerRoutes(*http);
     fronts_.push_back(std::move(http));
   }
+  if (settings_.role == ServerRole::kConfig) return;
   if (settings_.grpc != kOff) {
     auto grpc = std::make_unique<GrpcFront>(*limiter_);
     grpc_ = grpc.get();
@@ -176,7 +264,8 @@ void Server::AddServerRoutes(HttpFront& http) {
                       responder.Send({.content_type = "application/json", .body = OpenApi()});
                     });
   http.routes().Add("GET", "/metrics", [this](const http::HttpRequest&, http::Responder responder) {
-    const std::string text = MetricsText(*limiter_, workers_, reloads_);
+    const std::string text = MetricsText(*limiter_, workers_, reloads_,
+                                         keeper_ == nullptr ? nullptr : &keeper_->counters());
     responder.Send({.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = text});
   });
 }
@@ -256,8 +345,7 @@ void Server::ReloadRules(Instant now) {
     LogMistakes(*log_, "the old rules stay", errors);
     return;
   }
-  config_->Show(rules);
-  limiter_->Install(std::move(rules), now);
+  Put(std::move(rules), now);
   reloads_.done.fetch_add(1);
   log_->info("new rules are in force");
 }
@@ -277,8 +365,11 @@ bool Server::drained() const {
 }
 
 void Server::Stop() {
+  if (follower_ != nullptr) follower_->Stop();
   if (config_ != nullptr) config_->Stop();
   for (const auto& worker : workers_) worker->Stop();
+  if (keeper_ != nullptr) keeper_->Stop();  // nobody decides any more
+  if (mark_ != nullptr) mark_->StopInOrder();
 }
 
 }  // namespace weir

@@ -12,10 +12,14 @@
 
 #include <spdlog/logger.h>
 
+#include "server/config_follower.h"
 #include "server/config_service.h"
+#include "server/data_directory.h"
+#include "server/hold_mark.h"
 #include "server/metrics.h"
 #include "server/rules_source.h"
 #include "server/settings.h"
+#include "server/state_keeper.h"
 #include "server/tokens.h"
 #include "server/worker.h"
 
@@ -48,9 +52,13 @@ class Server {
 
  private:
   bool LoadSettings();
+  bool CheckRole();
+  bool OpenData();
   bool MakeConfig();
   std::shared_ptr<const Rulebook> FirstRules();
   bool MakeLimiter(Instant now);
+  bool MakeKeeper(Instant now);
+  void Put(std::shared_ptr<const Rulebook> rules, Instant now);
   void MakeFronts();
   bool OpenPorts();
   bool OpenPort(Front& front, const std::string& address);
@@ -64,6 +72,9 @@ class Server {
   Tokens tokens_;
   RulesSource source_;
   ReloadCounters reloads_;
+  std::unique_ptr<DataDirectory> data_;  // null: nothing is kept
+  std::unique_ptr<StateFile> states_;    // until the keeper has it
+  std::unique_ptr<HoldMark> mark_;
   std::unique_ptr<Limiter> limiter_;
   std::vector<std::unique_ptr<Front>> fronts_;
   GrpcFront* grpc_ = nullptr;  // one of fronts_
@@ -73,6 +84,8 @@ class Server {
   Instant looked_{};
   std::atomic<bool> draining_{false};
   std::unique_ptr<ConfigService> config_;  // ends before what it answers through
+  std::unique_ptr<ConfigFollower> follower_;
+  std::unique_ptr<StateKeeper> keeper_;
 };
 
 }  // namespace weir

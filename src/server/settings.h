@@ -11,12 +11,21 @@
 
 namespace weir {
 
+enum class ServerRole {
+  kAll,
+  kConfig,   // the configuration API alone
+  kLimiter,  // follows the configuration of another server
+};
+
 struct Settings {
+  ServerRole role = ServerRole::kAll;
   // Where the rules are: in files, or else in a database that the configuration API changes.
   std::string config;            // a file or directory that is the truth: a change reloads
   std::string seed;              // fills the database if nothing was ever written to it
   std::string database;          // postgresql://…, or a file; empty: data/weir.db, or in memory
   std::string ratelimit_config;  // a directory in the format of envoyproxy/ratelimit
+  std::string config_from;       // the address of a server whose configuration this one follows
+  std::string config_token;      // that it wants
 
   std::string http = "127.0.0.1:8080";  // "off": not served
   std::string grpc = "127.0.0.1:8081";
@@ -27,6 +36,7 @@ struct Settings {
   uint64_t memory_bytes = uint64_t{1} << 30;
   bool adhoc = true;
   std::string data;  // a directory for what is kept; empty: nothing is
+  Duration persist_interval = std::chrono::milliseconds(100);
   std::string node = "local";
 
   TlsFiles tls;
@@ -37,6 +47,7 @@ struct Settings {
   Duration request_timeout = std::chrono::seconds(10);  // for a request to come to its end
   Duration deadline = std::chrono::milliseconds(20);    // for a store that has to be waited for
   Duration drain_timeout = std::chrono::seconds(10);
+  Duration session_timeout = std::chrono::seconds(15);  // until a client that was cut off is gone
 
   bool log_json = false;
   std::string log_level = "info";

@@ -18,8 +18,9 @@ Worker::~Worker() { Stop(); }
 void Worker::Serve(const Port& port, FileDescriptor socket) {
   counters_.push_back(std::make_unique<PortCounters>());
   served_.push_back({port.front->name(), counters_.back().get()});
-  acceptors_.push_back(std::make_unique<Acceptor>(loop_, std::move(socket), *port.front, port.tls,
-                                                  limits_.connections, *counters_.back()));
+  acceptors_.push_back(std::make_unique<Acceptor>(
+      loop_, std::move(socket), *port.front, port.tls,
+      Acceptor::Limits{limits_.connections, limits_.session_timeout}, *counters_.back()));
 }
 
 void Worker::Start(int number) {

@@ -19,6 +19,7 @@ struct Port {
 struct WorkerLimits {
   size_t connections = 10'000;  // for each front
   Duration request_deadline = std::chrono::seconds(10);
+  Duration session_timeout = std::chrono::seconds(15);
 };
 
 class Worker {

@@ -52,6 +52,8 @@ class MemoryStore : public Store, private KeyTable::Tenant {
   std::vector<SavedCell> TakeChanged(Instant now);
   // False if the bytes are no such state, or the key is in use already.
   bool Restore(const SavedCell& saved, Instant now);
+  // The next TakeChanged tells of it.
+  void MarkChanged(const Key& key) { changed_.Add(key); }
 
   // Drops some of what has expired, a few shards at a time.
   void Tick(Instant now);

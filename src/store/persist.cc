@@ -16,6 +16,7 @@ std::vector<SavedCell> MemoryStore::TakeChanged(Instant now) {
     if (table_.Open(key, false, 0, now, held, &cell) != KeyTable::Found::kHere) continue;
     const LimitSlot* slot = Latest(&limits_[cell.limit()]);
     BringTo(*slot, cell, now);
+    if (Expired(cell, now)) continue;
     one.slot = slot;
     With(*slot, cell, [&](const auto& algorithm, auto& state) {
       ByteWriter out;

@@ -33,10 +33,11 @@ void AddHealthRoutes(std::function<bool()> ready, http::RouteTable& routes) {
 }  // namespace
 
 HttpFront::HttpFront(Limiter& limiter, HttpOptions options) {
+  AddHealthRoutes(std::move(options.ready), routes_);
+  if (!options.decides) return;
   http::AddAuthRoute(limiter, std::move(options.trusted_hops), routes_);
   http::AddNativeRoutes(limiter, routes_);
   http::AddHoldRoutes(limiter, routes_);
-  AddHealthRoutes(std::move(options.ready), routes_);
   if (!options.json_rate_limit) return;
   routes_.Add(
       "POST", "/json",

@@ -14,6 +14,7 @@ namespace weir {
 namespace {
 
 constexpr size_t kMostBytes = size_t{64} << 20;
+constexpr int kInterruptMillis = 100;
 
 }  // namespace
 
@@ -27,10 +28,13 @@ Error HttpClient::Unavailable() const {
 
 bool HttpClient::Wait(short events) {
   pollfd waiting{fd_.get(), events, 0};
-  const auto millis = std::chrono::duration_cast<std::chrono::milliseconds>(deadline_).count();
-  const int ready = poll(&waiting, 1, static_cast<int>(millis));
-  if (ready == 0) errno = ETIMEDOUT;
-  return ready > 0;
+  const auto until = std::chrono::steady_clock::now() + deadline_;
+  while (!interrupted_.load() && std::chrono::steady_clock::now() < until) {
+    const int ready = poll(&waiting, 1, kInterruptMillis);
+    if (ready != 0) return ready > 0;
+  }
+  errno = ETIMEDOUT;
+  return false;
 }
 
 bool HttpClient::Connect() {
@@ -104,6 +108,20 @@ Result<HttpAnswer> HttpClient::Call(std::string_view method, std::string_view pa
   if (Connect() && Send(request) && Receive(answer)) return answer;
   fd_.Close();
   return Unavailable();
+}
+
+Result<std::string> HttpAddress(const std::string& url) {
+  constexpr std::string_view kScheme = "http://";
+  std::string address = url.starts_with(kScheme) ? url.substr(kScheme.size()) : url;
+  while (address.ends_with('/')) address.pop_back();
+  const size_t colon = address.rfind(':');
+  const bool port = colon != std::string::npos && colon + 1 < address.size() &&
+                    address.find_first_not_of("0123456789", colon + 1) == std::string::npos;
+  if (!port) {
+    return Error{Code::kBadRequest, "\"" + url + "\" is not an address such as http://HOST:PORT",
+                 ""};
+  }
+  return address;
 }
 
 std::string QueryPart(std::string_view text) {

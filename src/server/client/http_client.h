@@ -2,6 +2,7 @@
 // line: it waits.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,8 @@ class HttpClient {
   Result<HttpAnswer> Put(std::string_view path, std::string_view json) {
     return Call("PUT", path, json);
   }
+  // From any thread: whatever it waits for, it soon gives up, and for ever.
+  void Interrupt() { interrupted_.store(true); }
 
  private:
   Result<HttpAnswer> Call(std::string_view method, std::string_view path, std::string_view json);
@@ -40,8 +43,12 @@ class HttpClient {
 
   const std::string server_, token_;
   const Duration deadline_;
+  std::atomic<bool> interrupted_{false};
   FileDescriptor fd_;
 };
+
+// HOST:PORT out of http://HOST:PORT, or as it is. Not looked up: the host may be away.
+Result<std::string> HttpAddress(const std::string& url);
 
 // As a part of a query: everything but letters, digits and -._~ as %XX.
 std::string QueryPart(std::string_view text);

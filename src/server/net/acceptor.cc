@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -13,11 +14,21 @@ namespace {
 
 constexpr int kBacklog = 1024;
 constexpr int kAcceptAtOnce = 64;
-// A peer that is cut off is found out within 5 + 3 * 3 seconds.
-constexpr int kKeepIdleSeconds = 5, kKeepEverySeconds = 3, kKeepProbes = 3;
 
 void Set(int fd, int level, int name, int value) {
   setsockopt(fd, level, name, &value, sizeof value);
+}
+
+// The kernel asks a silent peer every few seconds whether it is there, and closes the connection when
+// it has been silent for `cut_off`; so it does with one that does not take what it is sent.
+void FindOutWhenCutOff(int fd, Duration cut_off) {
+  const auto millis = std::chrono::duration_cast<std::chrono::milliseconds>(cut_off).count();
+  const int seconds = static_cast<int>(std::clamp<int64_t>(millis / 1000, 1, 3600));
+  Set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  Set(fd, IPPROTO_TCP, TCP_KEEPIDLE, std::max(1, seconds / 3));
+  Set(fd, IPPROTO_TCP, TCP_KEEPINTVL, std::max(1, seconds / 6));
+  Set(fd, IPPROTO_TCP, TCP_KEEPCNT, 4);
+  Set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(std::min<int64_t>(millis, 3'600'000)));
 }
 
 }  // namespace
@@ -39,13 +50,13 @@ Result<FileDescriptor> Listen(const Address& address, bool share) {
   return fd;
 }
 
-Acceptor::Acceptor(Loop& loop, FileDescriptor socket, Front& front, const Tls* tls, size_t most,
-                   PortCounters& counters)
+Acceptor::Acceptor(Loop& loop, FileDescriptor socket, Front& front, const Tls* tls,
+                   const Limits& limits, PortCounters& counters)
     : loop_(loop),
       socket_(std::move(socket)),
       front_(front),
       tls_(tls),
-      most_(most),
+      limits_(limits),
       counters_(counters) {
   loop_.Watch(socket_.get(), EPOLLIN, this);
 }
@@ -70,16 +81,13 @@ void Acceptor::OnReady(uint32_t) {
 
 void Acceptor::Add(FileDescriptor fd) {
   counters_.accepted.Add(1);
-  if (connections_.size() >= most_ && !CloseIdlest()) {
+  if (connections_.size() >= limits_.most && !CloseIdlest()) {
     counters_.turned_away.Add(1);
     counters_.closed.Add(1);
     return;
   }
   Set(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1);
-  Set(fd.get(), SOL_SOCKET, SO_KEEPALIVE, 1);
-  Set(fd.get(), IPPROTO_TCP, TCP_KEEPIDLE, kKeepIdleSeconds);
-  Set(fd.get(), IPPROTO_TCP, TCP_KEEPINTVL, kKeepEverySeconds);
-  Set(fd.get(), IPPROTO_TCP, TCP_KEEPCNT, kKeepProbes);
+  FindOutWhenCutOff(fd.get(), limits_.cut_off);
   const Address peer = Address::OfPeer(fd.get());
   SSL* ssl = nullptr;
   if (tls_ != nullptr && (ssl = tls_->Accept(fd.get())) == nullptr) {

@@ -1,6 +1,6 @@
 // Accepts connections for one front on one loop, and keeps them.
 //
-// There is room for `most` of them. When it is used up the connection that has been idle the longest
+// There is room for so many of them. When it is used up the connection that has been idle the longest
 // goes; if none is idle, the newcomer does.
 #pragma once
 
@@ -18,8 +18,12 @@ Result<FileDescriptor> Listen(const Address& address, bool share);
 
 class Acceptor final : public Loop::Watcher, private Connection::Owner {
  public:
+  struct Limits {
+    size_t most = 10'000;
+    Duration cut_off = std::chrono::seconds(15);  // until a peer that is cut off is found out
+  };
   // `tls` may be null.
-  Acceptor(Loop& loop, FileDescriptor socket, Front& front, const Tls* tls, size_t most,
+  Acceptor(Loop& loop, FileDescriptor socket, Front& front, const Tls* tls, const Limits& limits,
            PortCounters& counters);
   ~Acceptor() override;
 
@@ -39,7 +43,7 @@ class Acceptor final : public Loop::Watcher, private Connection::Owner {
   FileDescriptor socket_;
   Front& front_;
   const Tls* const tls_;
-  const size_t most_;
+  const Limits limits_;
   PortCounters& counters_;
   bool paused_ = false;  // out of file descriptors: until the next tick
   std::list<std::unique_ptr<Connection>> connections_;

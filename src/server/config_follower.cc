@@ -1,0 +1,170 @@
+#include "server/config_follower.h"
+
+#include <pthread.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "rules/parse.h"
+
+namespace weir {
+namespace {
+
+// The other server answers at once when something changes; this is only for the quiet times. Short,
+// so that a connection that was cut is noticed, and that stopping does not take long.
+constexpr auto kWait = std::chrono::milliseconds(2000);
+constexpr Duration kDeadline = kWait + std::chrono::seconds(2);
+constexpr auto kPause = std::chrono::milliseconds(250);  // while it is away
+
+Error Broken(const std::string& why) {
+  return {Code::kBadRequest, "the configuration that came is not one: " + why, ""};
+}
+
+}  // namespace
+
+ConfigFollower::ConfigFollower(Options options, std::shared_ptr<spdlog::logger> log,
+                               ReloadCounters& reloads)
+    : options_(std::move(options)),
+      log_(std::move(log)),
+      reloads_(reloads),
+      client_(options_.address, options_.token, kDeadline) {}
+
+std::shared_ptr<const Rulebook> ConfigFollower::Load() {
+  std::shared_ptr<const Rulebook> rules = LoadCopy();
+  const Result<std::shared_ptr<const Rulebook>> asked = Ask(false);
+  if (!asked) {
+    Note(asked.error());
+  } else if (*asked != nullptr) {
+    rules = *asked;
+  }
+  if (rules != nullptr && !asked) log_->info("serving the copy of version {}", known_.version);
+  return rules;
+}
+
+void ConfigFollower::Start(Install install) {
+  install_ = std::move(install);
+  thread_ = std::thread([this] { Run(); });
+  pthread_setname_np(thread_.native_handle(), "weir-follow");
+}
+
+void ConfigFollower::Stop() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  stop_.notify_one();
+  client_.Interrupt();
+  thread_.join();
+}
+
+bool ConfigFollower::Pause() {
+  std::unique_lock lock(mutex_);
+  return !stop_.wait_for(lock, trouble_.empty() ? Duration::zero() : kPause,
+                         [&] { return stopping_; });
+}
+
+void ConfigFollower::Run() {
+  while (Pause()) {
+    const Result<std::shared_ptr<const Rulebook>> rules = Ask(true);
+    if (!rules) {
+      Note(rules.error());
+      continue;
+    }
+    if (!trouble_.empty()) log_->info("the configuration of {} is back", options_.address);
+    trouble_.clear();
+    reloads_.last_failed.store(false);
+    if (*rules == nullptr) continue;
+    install_(*rules);
+    reloads_.done.fetch_add(1);
+    log_->info("new rules are in force: version {} of {}", known_.version, options_.address);
+  }
+}
+
+Result<std::shared_ptr<const Rulebook>> ConfigFollower::Ask(bool wait) {
+  std::string path = "/v1/config?since=" + std::to_string(known_.version);
+  if (wait) path += "&wait_ms=" + std::to_string(kWait.count());
+  const Result<HttpAnswer> answer = client_.Get(path);
+  if (!answer) return answer.error();
+  if (answer->status != 200) {
+    return Error{Code::kUnavailable,
+                 options_.address + " answers " + std::to_string(answer->status) + ": " +
+                     answer->body.substr(0, 200),
+                 ""};
+  }
+  return TakeUp(answer->body);
+}
+
+Result<std::shared_ptr<const Rulebook>> ConfigFollower::TakeUp(const std::string& body) {
+  const Json delta = Json::parse(body, nullptr, false);
+  if (!delta.is_object() || !delta.contains("version") || !delta.contains("changes") ||
+      !delta["version"].is_number_unsigned() || !delta["changes"].is_array()) {
+    return Broken("it has no version and changes");
+  }
+  Known next{delta["version"].get<uint64_t>(), {}};
+  const bool full = delta.value("full", false);
+  if (next.version == known_.version && !full) return std::shared_ptr<const Rulebook>();
+  if (!full) next.trees = known_.trees;
+  for (const Json& change : delta["changes"]) {
+    if (!change.is_object() || !change.contains("namespace") || !change["namespace"].is_string() ||
+        !change.contains("value")) {
+      return Broken("a change has no namespace and value");
+    }
+    const std::string name = change["namespace"].get<std::string>();
+    if (change["value"].is_null()) {
+      next.trees.erase(name);
+    } else {
+      next.trees[name] = change["value"];
+    }
+  }
+  std::vector<RulesText> texts;
+  for (const auto& [name, tree] : next.trees) {
+    texts.push_back({name, PrintJsonLines({{"namespaces", {{name, tree}}}})});
+  }
+  const ParseResult parsed = ParseRulesTexts(std::move(texts));
+  if (!parsed.ok()) return Broken(ToString(parsed.errors));
+  known_ = std::move(next);
+  SaveCopy();
+  return parsed.rules;
+}
+
+std::shared_ptr<const Rulebook> ConfigFollower::LoadCopy() {
+  std::ifstream file(options_.copy);
+  if (options_.copy.empty() || !file) return nullptr;
+  std::ostringstream text;
+  text << file.rdbuf();
+  const Result<std::shared_ptr<const Rulebook>> rules = TakeUp(text.str());
+  if (rules) return *rules;
+  log_->error("{} is of no use: {}", options_.copy, rules.error().message);
+  return nullptr;
+}
+
+// Replaced at once: a crash leaves the old one or the new one.
+void ConfigFollower::SaveCopy() {
+  if (options_.copy.empty()) return;
+  Json changes = Json::array();
+  for (const auto& [name, tree] : known_.trees) {
+    changes.push_back({{"namespace", name}, {"value", tree}});
+  }
+  const std::string next = options_.copy + ".new";
+  std::ofstream file(next, std::ios::trunc);
+  file << PrintJson({{"version", known_.version}, {"full", true}, {"changes", changes}});
+  file.close();
+  std::error_code failed;
+  if (file) std::filesystem::rename(next, options_.copy, failed);
+  if (!file || failed) log_->error("{} cannot be written: no copy is kept", options_.copy);
+}
+
+void ConfigFollower::Note(const Error& error) {
+  if (trouble_ == error.message) return;
+  trouble_ = error.message;
+  // Rules that were read stay in force while the other server is away.
+  if (error.code == Code::kBadRequest) {
+    reloads_.last_failed.store(true);
+    reloads_.failed.fetch_add(1);
+  }
+  log_->error("the old rules stay: {}", error.message);
+}
+
+}  // namespace weir

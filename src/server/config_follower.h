@@ -1,0 +1,72 @@
+// Follows the configuration of another server (--role limiter --config-from ADDRESS): asks for what
+// has changed since the version it has, waits there for the next change, and puts it in force.
+//
+// A copy of what is in force lies on the disk. While the other server is away the rules stay as they
+// are, and a limiter that starts meanwhile begins with the copy.
+#pragma once
+
+#include <spdlog/logger.h>
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "config/tree.h"
+#include "rules/rulebook.h"
+#include "server/client/http_client.h"
+#include "server/metrics.h"
+
+namespace weir {
+
+class ConfigFollower {
+ public:
+  struct Options {
+    std::string address;  // of the other server's HTTP front
+    std::string token;
+    std::string copy;  // a file; empty: no copy is kept
+  };
+  using Install = std::function<void(std::shared_ptr<const Rulebook>)>;
+
+  ConfigFollower(Options options, std::shared_ptr<spdlog::logger> log, ReloadCounters& reloads);
+  ~ConfigFollower() { Stop(); }
+
+  // The rules to begin with: those of the server, else those of the copy. None if there is neither.
+  std::shared_ptr<const Rulebook> Load();
+  void Start(Install install);
+  void Stop();
+
+ private:
+  // What is known of the other's configuration.
+  struct Known {
+    uint64_t version = 0;
+    std::map<std::string, Json> trees;
+  };
+
+  void Run();
+  // Asks once; waits there for a change if `wait`. Nothing new is no rules and no error.
+  Result<std::shared_ptr<const Rulebook>> Ask(bool wait);
+  Result<std::shared_ptr<const Rulebook>> TakeUp(const std::string& body);
+  std::shared_ptr<const Rulebook> LoadCopy();
+  void SaveCopy();
+  void Note(const Error& error);
+  bool Pause();  // false: stop
+
+  const Options options_;
+  const std::shared_ptr<spdlog::logger> log_;
+  ReloadCounters& reloads_;
+  HttpClient client_;
+  Install install_;
+  std::thread thread_;
+
+  // Of the thread alone, once it runs.
+  Known known_;
+  std::string trouble_;  // what was last logged
+
+  std::mutex mutex_;
+  std::condition_variable stop_;
+  bool stopping_ = false;  // guarded by mutex_
+};
+
+}  // namespace weir

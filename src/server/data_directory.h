@@ -1,0 +1,35 @@
+// The directory of --data: what lies where in it. One server at a time.
+//
+//   weir.db      the configuration      (config/config_store.h)
+//   rules.json   a copy of another's    (config_follower.h)
+//   state.db     secret and use         (state_file.h)
+//   holds        whether copies are held (hold_mark.h)
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "server/net/file_descriptor.h"
+#include "weir/error.h"
+
+namespace weir {
+
+class DataDirectory {
+ public:
+  // Makes it if it is not there.
+  static Result<std::unique_ptr<DataDirectory>> Open(const std::string& path);
+
+  std::string config() const { return path_ + "/weir.db"; }
+  std::string rules_copy() const { return path_ + "/rules.json"; }
+  std::string state() const { return path_ + "/state.db"; }
+  std::string holds() const { return path_ + "/holds"; }
+
+ private:
+  DataDirectory(std::string path, FileDescriptor lock)
+      : path_(std::move(path)), lock_(std::move(lock)) {}
+
+  const std::string path_;
+  const FileDescriptor lock_;
+};
+
+}  // namespace weir
