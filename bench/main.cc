@@ -10,6 +10,7 @@
 #include "bench/engine/engine.h"
 #include "bench/engine/rivals.h"
 #include "bench/fronts/fronts.h"
+#include "bench/holds/holds.h"
 #include "bench/huge_pages.h"
 #include "bench/workload.h"
 
@@ -39,10 +40,13 @@ int RunEngine(const EngineOptions& options, bool json) {
   return 0;
 }
 
-int RunFronts(const FrontsOptions& options, bool json) {
+using MeasureServers = FrontsResult (*)(const FrontsOptions&,
+                                        const std::function<void(const std::string&)>&);
+
+int RunServers(MeasureServers measure, const FrontsOptions& options, bool json) {
   FrontsResult result;
   try {
-    result = MeasureFronts(options, ShowProgress);
+    result = measure(options, ShowProgress);
   } catch (const std::exception& error) {
     fmt::print(stderr, "\nerror: {}\n", error.what());
     return 1;
@@ -61,6 +65,7 @@ int RunFronts(const FrontsOptions& options, bool json) {
     fmt::print("{:<58} {:>15.2f} {:>12.0f}\n", row.what, row.micros, row.per_second);
   }
   PrintGoals("goal", result.goals);
+  if (result.idle_p999_ms == 0) return 0;
   fmt::print(
       "\nThis machine alone is {:.2f} ms late at p99.9 for a loop that only looks at the clock.\n",
       result.idle_p999_ms);
@@ -85,12 +90,16 @@ int main(int argc, char** argv) {
   fronts_options.programs = std::filesystem::canonical("/proc/self/exe").parent_path();
   CLI::App* fronts =
       app.add_subcommand("fronts", "servers under load, beside Redis, nginx, grpc++");
-  fronts->add_flag("--json", json, "one JSON object per row");
-  fronts->add_option("--rounds", fronts_options.rounds, "rounds of which the best counts");
-  fronts->add_option("--scale", fronts_options.scale, "of the number of requests");
-  fronts->add_option("--programs", fronts_options.programs, "where weir and grpc-peer are");
+  CLI::App* holds = app.add_subcommand("holds", "copies reserved and released, over RESP and gRPC");
+  for (CLI::App* command : {fronts, holds}) {
+    command->add_flag("--json", json, "one JSON object per row");
+    command->add_option("--rounds", fronts_options.rounds, "rounds of which the best counts");
+    command->add_option("--scale", fronts_options.scale, "of the number of requests");
+    command->add_option("--programs", fronts_options.programs, "where weir and grpc-peer are");
+  }
   CLI11_PARSE(app, argc, argv);
-  if (fronts->parsed()) return RunFronts(fronts_options, json);
+  if (fronts->parsed()) return RunServers(weir::bench::MeasureFronts, fronts_options, json);
+  if (holds->parsed()) return RunServers(weir::bench::MeasureHolds, fronts_options, json);
   if (quick) options = {.keys = {100'000}, .operations = 500'000, .runs = 1};
   return RunEngine(options, json);
 }

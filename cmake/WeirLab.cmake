@@ -11,7 +11,8 @@ endif()
 weir_executable(weir-lab lab/*.cc weir_oracle CLI11::CLI11 fmt::fmt)
 
 if(NOT WEIR_SANITIZE)
-  weir_executable(weir-bench "bench/*.cc;bench/*/*.cc" weir_limiter CLI11::CLI11 fmt::fmt)
+  weir_executable(weir-bench "bench/*.cc;bench/*/*.cc" weir_limiter CLI11::CLI11 fmt::fmt
+                  weir_api nghttp2::nghttp2)
 endif()
 
 # A rival on the wire, of grpc++. Not in TSan builds, where Debian's grpc++ raises false alarms; and

@@ -17,6 +17,8 @@ function(weir_add_library target sources)
     target_precompile_headers(${target} PRIVATE <algorithm> <array> <atomic> <chrono> <cstdint>
       <functional> <map> <memory> <mutex> <optional> <span> <string> <string_view> <utility>
       <variant> <vector>)
+    # Several files as one, where nobody edits them between two builds: half the time.
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ${WEIR_UNITY} UNITY_BUILD_BATCH_SIZE 8)
   else()
     add_library(${target} INTERFACE)
     set(scope INTERFACE)

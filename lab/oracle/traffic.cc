@@ -8,9 +8,9 @@
 namespace weir::oracle {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kOneSecond = 1'000'000'000;
 constexpr int64_t kFar = int64_t{1} << 62;  // 146 years
-constexpr int64_t kMostBack = int64_t{68} * 31'536'000 * kSecond;
+constexpr int64_t kMostBack = int64_t{68} * 31'536'000 * kOneSecond;
 constexpr size_t kMostOpen = 40;  // below RefundMarks::kMost, where marks are merged
 
 uint64_t CapacityOf(const Limit& limit) {
@@ -34,10 +34,10 @@ uint64_t SpanOf(const Limit& limit) {
 // A window or an entry that was forgotten and comes to life again under the same number or instant,
 // after a step back, is taken for the first one by that one's tickets. False if this may happen.
 bool TicketsOutliveSteps(const Limit& limit) {
-  if (const auto* log = std::get_if<SlidingLog>(&limit)) return log->per.count() > kSecond;
+  if (const auto* log = std::get_if<SlidingLog>(&limit)) return log->per.count() > kOneSecond;
   if (const auto* tiers = std::get_if<BurstTiers>(&limit)) {
     return std::all_of(tiers->tiers.begin(), tiers->tiers.end(),
-                       [](const auto& tier) { return tier.window.count() > kSecond; });
+                       [](const auto& tier) { return tier.window.count() > kOneSecond; });
   }
   return !std::holds_alternative<FixedWindow>(limit);
 }
@@ -58,22 +58,27 @@ Traffic::Traffic(const Limit& limit, Random* random) : random_(random) {
   most_charged_ = bucket ? uint128{1} << 66 : UINT64_MAX - 2 * uint128{capacity_};
   settles_ = OneIn(2);
   huge_ = OneIn(16);
-  if (OneIn(4)) most_back_ns_ = kSecond;
+  if (OneIn(4)) most_back_ns_ = kOneSecond;
   const bool windows =
       std::holds_alternative<FixedWindow>(limit) || std::holds_alternative<SlidingWindow>(limit);
   restarts_ = windows && OneIn(8);
   if (settles_ && !TicketsOutliveSteps(limit)) most_back_ns_ = 0;
   if (IsCalendar(limit)) {
-    first_ = FromNanos(CalendarOracle::kFirstSecond * kSecond);
-    last_ = FromNanos(CalendarOracle::kLastSecond * kSecond);
+    first_ = FromNanos(CalendarOracle::kFirstSecond * kOneSecond);
+    last_ = FromNanos(CalendarOracle::kLastSecond * kOneSecond);
     // Mostly now, where the starts of windows are in a table.
-    const Instant lowest = OneIn(4) ? first_ : FromNanos(1'600'000'000 * kSecond);
+    const Instant lowest = OneIn(4) ? first_ : FromNanos(1'600'000'000 * kOneSecond);
     const auto range = static_cast<uint64_t>((last_ - lowest).count());
     now_ = lowest + Duration(static_cast<int64_t>(random_->Below(range)));
   } else {
-    const int64_t starts[] = {
-        0,          1,   1'700'000'000 * kSecond, 1'700'000'000 * kSecond, kSecond / 3, -kSecond,
-        -kMostBack, kFar};
+    const int64_t starts[] = {0,
+                              1,
+                              1'700'000'000 * kOneSecond,
+                              1'700'000'000 * kOneSecond,
+                              kOneSecond / 3,
+                              -kOneSecond,
+                              -kMostBack,
+                              kFar};
     first_ = FromNanos(-kFar);
     last_ = FromNanos(kFar);
     now_ = FromNanos(OneOf(starts, random_));

@@ -9,7 +9,7 @@
 namespace weir {
 namespace {
 
-constexpr int kPatienceMillis = 3000;
+constexpr int kAnswerMillis = 3000;
 constexpr const char* kPatienceSeconds = "3";
 // Whoever writes holds this lock until the end of the transaction: "weir" in ASCII.
 constexpr Sql kTakeLock = "SELECT pg_advisory_xact_lock(2003134834)";
@@ -80,7 +80,7 @@ bool PostgresDatabase::WaitForSocket(short events) {
   pollfd waiting{PQsocket(connection_), events, 0};
   int ready = 0;
   do {
-    ready = poll(&waiting, 1, kPatienceMillis);
+    ready = poll(&waiting, 1, kAnswerMillis);
   } while (ready < 0 && errno == EINTR);
   return ready > 0;
 }

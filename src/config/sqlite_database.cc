@@ -5,7 +5,7 @@
 namespace weir {
 namespace {
 
-constexpr int kPatienceMillis = 2000;  // while another process writes
+constexpr int kBusyMillis = 2000;  // while another process writes
 
 DatabaseRow ReadRow(sqlite3_stmt* statement) {
   DatabaseRow row;
@@ -29,7 +29,7 @@ Result<std::unique_ptr<Database>> SqliteDatabase::Open(const std::string& path) 
     return database->Failed();
   }
   sqlite3_extended_result_codes(database->db_, 1);
-  sqlite3_busy_timeout(database->db_, kPatienceMillis);
+  sqlite3_busy_timeout(database->db_, kBusyMillis);
   // A change is on the disk before it is answered; readers do not wait for writers.
   for (const Result<DatabaseRows>& set :
        {database->Query("PRAGMA journal_mode = WAL"), database->Query("PRAGMA synchronous = FULL"),

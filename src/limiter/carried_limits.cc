@@ -8,11 +8,11 @@ namespace {
 constexpr Duration kMinute = std::chrono::minutes(1);
 constexpr Duration kUnusedFor = std::chrono::minutes(10);
 
-std::atomic<uint64_t> next_id{1};
+std::atomic<uint64_t> next_table_id{1};
 
 }  // namespace
 
-CarriedLimits::CarriedLimits(LimitTable& table) : id_(next_id.fetch_add(1)), table_(table) {}
+CarriedLimits::CarriedLimits(LimitTable& table) : id_(next_table_id.fetch_add(1)), table_(table) {}
 
 Limit CarriedLimits::LimitOf(const Numbers& numbers) {
   if (numbers.copies) return Copies{numbers.limit};

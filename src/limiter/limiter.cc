@@ -11,7 +11,7 @@ constexpr size_t kBatch = 16;
 constexpr uint64_t kMostSettled = uint64_t{1} << 53;  // so that no sum of them overflows soon
 constexpr uint64_t kLeastMemory = uint64_t{4} << 20;
 
-std::atomic<uint64_t> next_id{1};
+std::atomic<uint64_t> next_limiter_id{1};
 
 std::array<uint64_t, 2> SecretOf(const LimiterOptions& options) {
   if (options.secret != std::array<uint64_t, 2>{}) return options.secret;
@@ -35,7 +35,7 @@ std::string_view MessageOf(Code code) {
 
 Limiter::Impl::Impl(std::shared_ptr<const Rulebook> rules, const LimiterOptions& options,
                     Instant now)
-    : id_(next_id.fetch_add(1)),
+    : id_(next_limiter_id.fetch_add(1)),
       adhoc_(options.adhoc),
       hash_(SecretOf(options)),
       adhoc_salt_(SaltOf(hash_, "adhoc")),

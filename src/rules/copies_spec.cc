@@ -11,8 +11,8 @@
 namespace weir {
 namespace {
 
-constexpr std::array<std::string_view, 6> kKeys = {"per_subject",  "total",  "groups",
-                                                   "coordination", "shadow", "on_failure"};
+constexpr std::array<std::string_view, 6> kCopiesKeys = {"per_subject",  "total",  "groups",
+                                                         "coordination", "shadow", "on_failure"};
 constexpr std::array<std::string_view, 1> kOverrideKeys = {"per_subject"};
 constexpr std::array<std::string_view, 4> kGroupKeys = {"name", "limit", "subjects", "others"};
 constexpr LimitSpec::Field kBeside[] = {LimitSpec::kCoordination, LimitSpec::kShadow,
@@ -94,7 +94,7 @@ CopyRules ReadCopies(const Node& node, const std::string& path, Source& source) 
   copies.per_subject.limit = Copies{};
   LimitSpec beside;
   beside.node = &node;
-  const Fields fields(node, "`copies`", kKeys, source);
+  const Fields fields(node, "`copies`", kCopiesKeys, source);
   ReadLimitFields(fields, kBeside, beside, source);
   if (const Node* at = fields.Find("total")) {
     RuleLimit total = Build("total", *at, "total", kUnlimited, path, {}, source);

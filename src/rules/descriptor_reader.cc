@@ -10,17 +10,17 @@
 namespace weir {
 namespace {
 
-constexpr std::array<std::string_view, 11> kKeys = {"key",
-                                                    "value",
-                                                    "rate_limit",
-                                                    "weir",
-                                                    "shadow_mode",
-                                                    "quota_mode",
-                                                    "detailed_metric",
-                                                    "value_to_metric",
-                                                    "share_threshold",
-                                                    "metadata",
-                                                    "descriptors"};
+constexpr std::array<std::string_view, 11> kDescriptorKeys = {"key",
+                                                              "value",
+                                                              "rate_limit",
+                                                              "weir",
+                                                              "shadow_mode",
+                                                              "quota_mode",
+                                                              "detailed_metric",
+                                                              "value_to_metric",
+                                                              "share_threshold",
+                                                              "metadata",
+                                                              "descriptors"};
 constexpr size_t kMostBytes = 1024;
 constexpr uint32_t kMostDepth = 24;  // so that `keyed` has room, and what is printed can be read
 
@@ -80,7 +80,7 @@ class DescriptorReader {
  private:
   DescriptorRule ReadRule(const Node& node, const Above& above) {
     DescriptorRule rule;
-    const Fields fields(node, "a descriptor", kKeys, source_);
+    const Fields fields(node, "a descriptor", kDescriptorKeys, source_);
     if (const Node* at = fields.Require("key", "key: remote_address")) {
       rule.key = ReadName(*at, "a descriptor's key", source_, kMostBytes).value_or("");
     }

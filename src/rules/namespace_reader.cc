@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array<std::string_view, 1> kFileKeys = {"namespaces"};
 constexpr std::array<std::string_view, 2> kRatelimitKeys = {"domain", "descriptors"};
-constexpr std::array<std::string_view, 6> kKeys = {
+constexpr std::array<std::string_view, 6> kNamespaceKeys = {
     "unconfigured", "enforcement", "default_contract", "resources", "contracts", "descriptors"};
 constexpr std::array<std::string_view, 2> kContractKeys = {"subjects", "limits"};
 constexpr std::array<std::string_view, 2> kUnconfiguredWords = {"refuse", "allow"};
@@ -26,7 +26,7 @@ class NamespaceReader {
   }
 
   Namespace Read(const Node& node) {
-    const Fields fields(node, "a namespace", kKeys, source_);
+    const Fields fields(node, "a namespace", kNamespaceKeys, source_);
     if (const Node* at = fields.Find("unconfigured")) {
       const auto word = ReadWord(*at, "unconfigured", kUnconfiguredWords, source_);
       ns_.allow_unconfigured = word == size_t{1};

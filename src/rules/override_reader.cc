@@ -10,7 +10,7 @@
 namespace weir {
 namespace {
 
-constexpr std::array<std::string_view, 4> kKeys = {"subject", "limits", "tiers", "copies"};
+constexpr std::array<std::string_view, 4> kOverrideKeys = {"subject", "limits", "tiers", "copies"};
 
 // All but the key, which says whose state it is.
 constexpr LimitSpec::Field kOverridable[] = {
@@ -42,7 +42,7 @@ class OverrideReader {
     overrides.reserve(list.children.size());
     for (const Child& child : list.children) {
       place_ = overrides.size();
-      const Fields fields(*child.node, "an override", kKeys, source_);
+      const Fields fields(*child.node, "an override", kOverrideKeys, source_);
       const auto subject = ReadSubject(fields);
       if (!subject) continue;
       source_.TakeLimits(std::max<size_t>(1, base_.resource.limits.size()), child.node->mark);

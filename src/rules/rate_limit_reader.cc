@@ -9,34 +9,34 @@
 namespace weir {
 namespace {
 
-constexpr std::array<std::string_view, 5> kKeys = {"unit", "requests_per_unit", "unlimited", "name",
-                                                   "replaces"};
+constexpr std::array<std::string_view, 5> kRateLimitKeys = {"unit", "requests_per_unit",
+                                                            "unlimited", "name", "replaces"};
 constexpr std::array<std::string_view, 1> kReplacesKeys = {"name"};
 constexpr LimitSpec::Field kWeirFields[] = {
     LimitSpec::kAlgorithm,    LimitSpec::kLimit,        LimitSpec::kPer,       LimitSpec::kBurst,
     LimitSpec::kAnchor,       LimitSpec::kTimeZone,     LimitSpec::kSlices,    LimitSpec::kEdge,
     LimitSpec::kKeepRejected, LimitSpec::kCoordination, LimitSpec::kOnFailure, LimitSpec::kPersist};
 
-struct Unit {
+struct NamedUnit {
   std::string_view name;
   Duration length;
 };
-constexpr std::array<Unit, 7> kUnits = {{{"second", std::chrono::seconds(1)},
-                                         {"minute", std::chrono::minutes(1)},
-                                         {"hour", std::chrono::hours(1)},
-                                         {"day", kOneDay},
-                                         {"week", kOneWeek},
-                                         {"month", 30 * kOneDay},
-                                         {"year", 365 * kOneDay}}};
+constexpr std::array<NamedUnit, 7> kNamedUnits = {{{"second", std::chrono::seconds(1)},
+                                                   {"minute", std::chrono::minutes(1)},
+                                                   {"hour", std::chrono::hours(1)},
+                                                   {"day", kOneDay},
+                                                   {"week", kOneWeek},
+                                                   {"month", 30 * kOneDay},
+                                                   {"year", 365 * kOneDay}}};
 
 std::optional<Duration> ReadUnit(const Node& node, Source& source) {
   std::string word(node.IsScalar() ? node.text : "");
   for (char& c : word) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  for (const Unit& unit : kUnits) {
+  for (const NamedUnit& unit : kNamedUnits) {
     if (unit.name == word) return unit.length;
   }
-  std::array<std::string_view, kUnits.size()> names;
-  for (size_t i = 0; i < names.size(); ++i) names[i] = kUnits[i].name;
+  std::array<std::string_view, kNamedUnits.size()> names;
+  for (size_t i = 0; i < names.size(); ++i) names[i] = kNamedUnits[i].name;
   source.Error(node.mark, "`unit` is " + Shown(node) + "; it must be " + Listed(names) +
                               Suggested(word, names));
   return std::nullopt;
@@ -95,7 +95,7 @@ LimitSpec ReadWindow(const Node& node, const Fields& fields, Source& source) {
 // Name, replaces, and the window.
 LimitSpec ReadOwnFields(const Node& node, bool has_weir, DescriptorRule& rule, Source& source) {
   const size_t errors = source.error_count();
-  const Fields fields(node, "`rate_limit`", kKeys, source);
+  const Fields fields(node, "`rate_limit`", kRateLimitKeys, source);
   if (const Node* at = fields.Find("name")) {
     rule.limit_name = ReadName(*at, "a limit's name", source).value_or("");
   }
@@ -130,7 +130,7 @@ void ReadRateLimit(const Node* rate_limit, const Node* weir, DescriptorRule& rul
 }
 
 std::string_view UnitName(Duration per) {
-  for (const Unit& unit : kUnits) {
+  for (const NamedUnit& unit : kNamedUnits) {
     if (unit.length == per) return unit.name;
   }
   return "";

@@ -10,7 +10,8 @@
 namespace weir {
 namespace {
 
-constexpr std::array<std::string_view, 4> kKeys = {"limits", "tiers", "copies", "overrides"};
+constexpr std::array<std::string_view, 4> kResourceKeys = {"limits", "tiers", "copies",
+                                                           "overrides"};
 
 void CheckNamesBesideTiers(const std::vector<LimitSpec>& specs, Source& source) {
   for (const LimitSpec& spec : specs) {
@@ -43,7 +44,7 @@ Resource ReadResource(const Node& node, const std::string& ns, const std::string
   const std::string path = "namespaces." + ns + ".resources." + name;
   std::vector<LimitSpec> specs;
   std::optional<TiersSpec> tiers;
-  const Fields fields(node, "a resource", kKeys, source);
+  const Fields fields(node, "a resource", kResourceKeys, source);
   if (const Node* list = fields.FindList("limits")) specs = ReadLimitList(*list, source);
   resource.limits = BuildLimits(specs, source);
   if (const Node* at = fields.Find("tiers")) {

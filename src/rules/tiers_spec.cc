@@ -6,7 +6,7 @@
 namespace weir {
 namespace {
 
-constexpr std::array<std::string_view, 7> kKeys = {
+constexpr std::array<std::string_view, 7> kTiersKeys = {
     "hard_limit", "global_limit", "tiers", "coordination", "shadow", "on_failure", "persist"};
 constexpr std::array<std::string_view, 2> kOverrideKeys = {"hard_limit", "tiers"};
 constexpr std::array<std::string_view, 5> kTierKeys = {"limit", "window", "active", "cooldown",
@@ -106,7 +106,7 @@ TiersSpec ReadTiers(const Node& node, const std::string& path, Source& source) {
   const size_t errors = source.error_count();
   TiersSpec spec;
   spec.beside.node = &node;
-  const Fields fields(node, "`tiers`", kKeys, source);
+  const Fields fields(node, "`tiers`", kTiersKeys, source);
   ReadLimitFields(fields, kBeside, spec.beside, source);
   spec.hard_limit_at = fields.Find("hard_limit");
   spec.global_limit_at = fields.Find("global_limit");

@@ -7,7 +7,7 @@
 namespace weir {
 namespace {
 
-constexpr Duration kLookEvery = std::chrono::milliseconds(250);
+constexpr Duration kLookAtDatabaseEvery = std::chrono::milliseconds(250);
 constexpr std::chrono::milliseconds kWakeEvery(100);
 constexpr size_t kMostQueued = 1000;
 constexpr Duration kLongestQueued = std::chrono::seconds(10);
@@ -116,7 +116,7 @@ void ConfigService::Run() {
       InstallNew(now);
       reply();
     }
-    if (now - looked_ >= kLookEvery) Look(now);
+    if (now - looked_ >= kLookAtDatabaseEvery) Look(now);
     WakeWaiters(now, draining);
   }
   WakeWaiters(clock_.Now(), true);

@@ -18,7 +18,7 @@
 namespace weir {
 namespace {
 
-constexpr Duration kLookEvery = std::chrono::milliseconds(500);
+constexpr Duration kLookAtFilesEvery = std::chrono::milliseconds(500);
 constexpr std::string_view kOff = "off";
 
 // As many connections as the machine allows.
@@ -322,7 +322,7 @@ bool Server::OpenPort(Front& front, const std::string& text) {
 
 void Server::Tick(Instant now) {
   limiter_->Tick(now);
-  if (now - looked_ < kLookEvery) return;
+  if (now - looked_ < kLookAtFilesEvery) return;
   looked_ = now;
   if (source_.Changed()) ReloadRules(now);
 }

@@ -6,7 +6,7 @@ namespace weir {
 namespace {
 
 constexpr size_t kPage = 1000;
-constexpr Duration kLookEvery = std::chrono::seconds(1);
+constexpr Duration kLookAtRowsEvery = std::chrono::seconds(1);
 constexpr Duration kFresh = std::chrono::minutes(1);  // written so lately: it is there still
 constexpr Duration kLongestWithoutRule = std::chrono::hours(24 * 400);
 
@@ -99,7 +99,7 @@ void StateKeeper::Note(const std::optional<Error>& error) {
 }
 
 void StateKeeper::LookAtSomeRows(Instant now) {
-  if (now - looked_ < kLookEvery) return;
+  if (now - looked_ < kLookAtRowsEvery) return;
   looked_ = now;
   const Result<std::vector<StateFile::Row>> page = file_->Page(looked_at_, kPage);
   if (!page) return Note(page.error());

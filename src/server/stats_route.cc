@@ -5,22 +5,23 @@
 namespace weir {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 int64_t CeilMillis(Duration d) {
   if (d == kNever) return -1;
   return (d.count() + 999'999) / 1'000'000;
 }
 
-Json Number(uint64_t n) { return n == UINT64_MAX ? Json(nullptr) : Json(n); }
+OrderedJson Number(uint64_t n) { return n == UINT64_MAX ? OrderedJson(nullptr) : OrderedJson(n); }
 
-Json ToJson(const Counts& counts) {
+OrderedJson ToJson(const Counts& counts) {
   return {{"admitted", counts.admitted}, {"refused", counts.refused}, {"cost", counts.cost}};
 }
 
 // Three lists side by side: a third of the size of a list of objects.
-Json ToJson(const std::vector<Counts>& points) {
-  Json admitted = Json::array(), refused = Json::array(), cost = Json::array();
+OrderedJson ToJson(const std::vector<Counts>& points) {
+  OrderedJson admitted = OrderedJson::array(), refused = OrderedJson::array(),
+              cost = OrderedJson::array();
   for (const Counts& point : points) {
     admitted.push_back(point.admitted);
     refused.push_back(point.refused);
@@ -29,19 +30,19 @@ Json ToJson(const std::vector<Counts>& points) {
   return {{"admitted", admitted}, {"refused", refused}, {"cost", cost}};
 }
 
-Json ToJson(const History& history) {
+OrderedJson ToJson(const History& history) {
   return {{"seconds", ToJson(history.seconds)}, {"minutes", ToJson(history.minutes)}};
 }
 
-Json ToJson(const std::vector<SubjectCount>& subjects) {
-  Json list = Json::array();
+OrderedJson ToJson(const std::vector<SubjectCount>& subjects) {
+  OrderedJson list = OrderedJson::array();
   for (const SubjectCount& subject : subjects) {
     list.push_back({{"subject", subject.subject}, {"count", subject.count}});
   }
   return list;
 }
 
-Json ToJson(const LimitUse& limit) {
+OrderedJson ToJson(const LimitUse& limit) {
   return {{"name", limit.name},
           {"algorithm", limit.algorithm},
           {"capacity", Number(limit.capacity)},
@@ -63,17 +64,17 @@ std::string Why(const Decision& decision) {
          std::to_string(CeilMillis(decision.retry_after)) + " ms";
 }
 
-Json Totals(const Limiter& limiter, std::string_view ns) {
-  Json resources = Json::array();
+OrderedJson Totals(const Limiter& limiter, std::string_view ns) {
+  OrderedJson resources = OrderedJson::array();
   for (const ResourceCounts& resource : limiter.AllCounts().resources) {
     if (!ns.empty() && resource.namespace_name != ns) continue;
-    Json limits = Json::array();
+    OrderedJson limits = OrderedJson::array();
     for (const LimitCounts& limit : resource.limits) {
       limits.push_back({{"name", limit.limit},
                         {"refused", limit.refused},
                         {"would_refuse", limit.would_refuse}});
     }
-    Json one = {{"namespace", resource.namespace_name}, {"resource", resource.resource}};
+    OrderedJson one = {{"namespace", resource.namespace_name}, {"resource", resource.resource}};
     one.update(ToJson(resource.total));
     one["limits"] = limits;
     resources.push_back(one);
@@ -83,7 +84,8 @@ Json Totals(const Limiter& limiter, std::string_view ns) {
 
 void SendError(http::Responder& responder, int status, Code code, std::string_view message,
                std::string_view field) {
-  const Json body = {{"error", {{"code", CodeName(code)}, {"message", message}, {"field", field}}}};
+  const OrderedJson body = {
+      {"error", {{"code", CodeName(code)}, {"message", message}, {"field", field}}}};
   const std::string text = body.dump();
   responder.Send({.status = status, .content_type = "application/json", .body = text});
 }
@@ -92,7 +94,7 @@ void Answer(Limiter& limiter, const http::HttpRequest& request, http::Responder&
   const std::string_view ns = request.FindParameter("namespace").value_or("");
   const std::string_view resource = request.FindParameter("resource").value_or("");
   const auto subject = request.FindParameter("subject");
-  Json answer;
+  OrderedJson answer;
   if (resource.empty() && !subject) {
     answer = Totals(limiter, ns);
   } else if (subject) {
@@ -104,7 +106,7 @@ void Answer(Limiter& limiter, const http::HttpRequest& request, http::Responder&
     answer["refused"] = !report.now.allowed;
     answer["why"] = Why(report.now);
     answer["retry_after_ms"] = CeilMillis(report.now.retry_after);
-    answer["limits"] = Json::array();
+    answer["limits"] = OrderedJson::array();
     for (const LimitUse& limit : report.limits) answer["limits"].push_back(ToJson(limit));
     if (report.among_busiest) answer["estimated"] = ToJson(report.history);
   } else {
@@ -121,7 +123,7 @@ void Answer(Limiter& limiter, const http::HttpRequest& request, http::Responder&
     answer["busiest"] = ToJson(limiter.Busiest(ns, resource));
     answer["most_refused"] = ToJson(limiter.MostRefused(ns, resource));
   }
-  const std::string text = answer.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string text = answer.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
   responder.Send({.status = 200, .content_type = "application/json", .body = text});
 }
 

@@ -31,7 +31,7 @@ class Readme(unittest.TestCase):
         lines = printed.getvalue().splitlines()
         self.assertRegex(lines[0], "^9 left")
         self.assertIn("1 of seats", lines)
-        self.assertRegex(printed.getvalue(), "[13] of each")  # 1: the server holds no copies yet
+        self.assertRegex(printed.getvalue(), "3 of each")
         self.assertIn("True 1", lines)
 
 

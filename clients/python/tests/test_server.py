@@ -21,15 +21,6 @@ def until(condition):
     return False
 
 
-def holds_are_served(server):
-    with weir.Client(server.address, timeout=5, fail_open=False) as client:
-        try:
-            client.reserve("shop", "seats", "probe")
-        except weir.Unavailable as error:
-            return error.code != "unimplemented"
-    return True
-
-
 @unittest.skipUnless(BINARY, "WEIR_BINARY names no server")
 class WithServer(unittest.TestCase):
     def setUp(self):
@@ -152,11 +143,6 @@ class Failures(WithServer):
 
 
 class Copies(WithServer):
-    def setUp(self):
-        super().setUp()
-        if not holds_are_served(self.server):
-            self.skipTest("this server holds no copies over gRPC")
-
     def held(self, client=None):
         """Copies that ann holds, as another hold of hers is told."""
         with (client or self.client).reserve("shop", "seats", "ann", 1) as hold:

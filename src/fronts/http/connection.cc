@@ -10,13 +10,13 @@ namespace weir::http {
 namespace {
 
 // What a request needs while it is handled and no connection has to keep: one for each thread.
-struct Scratch {
+struct HeadScratch {
   RequestHead head;
   Query query;
 };
 
-Scratch& ThreadScratch() {
-  thread_local Scratch scratch;
+HeadScratch& ThreadHeadScratch() {
+  thread_local HeadScratch scratch;
   return scratch;
 }
 
@@ -54,7 +54,7 @@ size_t Connection::TakeRequest(std::string_view in) {
   if (in.empty()) return 0;
   if (in.substr(0, 2) == "\r\n") return 2;  // some clients end a body with an empty line
   if (in == "\r" || in.size() < wanted_) return 0;
-  RequestHead& head = ThreadScratch().head;
+  RequestHead& head = ThreadHeadScratch().head;
   std::string_view body;
   const size_t size = Measure(in, head, body);
   if (size == 0) return 0;
@@ -122,7 +122,7 @@ void Connection::Handle(const RequestHead& head, std::string_view body) {
   waiting_ = true;
   const RouteTable::Found found = routes_.Find(head.method, head.path);
   if (found.handler == nullptr) return RefuseRoute(found);
-  Query& query = ThreadScratch().query;
+  Query& query = ThreadHeadScratch().query;
   if (!query.Parse(head.query)) {
     std::string text;
     AppendError(text, "bad_request", "the query is not percent-encoded as it should be", "");

@@ -9,20 +9,20 @@ namespace weir::http {
 namespace {
 
 // One for each thread: keeps its memory from one answer to the next.
-struct Scratch {
+struct AnswerScratch {
   Decision decision;
   std::string headers;
   std::string body;
 };
 
-Scratch& ThreadScratch() {
-  thread_local Scratch scratch;
+AnswerScratch& ThreadAnswerScratch() {
+  thread_local AnswerScratch scratch;
   scratch.headers.clear();
   scratch.body.clear();
   return scratch;
 }
 
-void SendDecision(Responder& responder, Scratch& scratch, bool peek) {
+void SendDecision(Responder& responder, AnswerScratch& scratch, bool peek) {
   const Decision& decision = scratch.decision;
   if (decision.error != Code::kOk) {
     AppendError(scratch.body, CodeName(decision.error), decision.message, "");
@@ -51,7 +51,7 @@ void Settle(Limiter& limiter, const HttpRequest& request, Responder responder) {
   }
   const Result<Settled> settled = limiter.Settle(settle.ticket, settle.cost, request.now);
   if (!settled) return SendError(std::move(responder), settled.error());
-  Scratch& scratch = ThreadScratch();
+  AnswerScratch& scratch = ThreadAnswerScratch();
   AppendSettled(scratch.body, *settled);
   responder.Send({.status = 200, .content_type = kJson, .body = scratch.body, .headers = {}});
 }
@@ -61,7 +61,7 @@ void Decide(Limiter& limiter, const HttpRequest& http, bool peek, Responder resp
   if (const std::optional<Error> error = ReadRequest(http.body, request)) {
     return SendError(std::move(responder), *error);
   }
-  Scratch& scratch = ThreadScratch();
+  AnswerScratch& scratch = ThreadAnswerScratch();
   if (peek) {
     scratch.decision = limiter.Peek(request, http.now);
   } else {

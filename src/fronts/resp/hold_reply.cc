@@ -3,10 +3,10 @@
 namespace weir::resp {
 namespace {
 
-constexpr Name kAllowed("allowed"), kOutcome("outcome"), kGranted("granted"), kHold("hold"),
+constexpr Name kHoldAllowed("allowed"), kOutcome("outcome"), kHoldGranted("granted"), kHold("hold"),
     kHeld("held"), kPerSubject("per_subject"), kHeldTotal("held_total"), kTotal("total"),
-    kGroups("groups"), kName("name"), kLimit("limit"), kCopies("copies"), kTransfer("transfer"),
-    kNamespace("namespace"), kResource("resource"), kSubject("subject");
+    kGroups("groups"), kHoldName("name"), kHoldLimit("limit"), kCopies("copies"),
+    kTransfer("transfer"), kNamespace("namespace"), kResource("resource"), kSubject("subject");
 
 }  // namespace
 
@@ -14,9 +14,9 @@ void WriteReservation(const Result<Reservation>& told, Reply& reply) {
   if (!told) return reply.Error(told.error().code, told.error().message);
   const Reservation& reservation = *told;
   reply.Map(9);
-  reply.Field(kAllowed), reply.Bool(reservation.allowed);
+  reply.Field(kHoldAllowed), reply.Bool(reservation.allowed);
   reply.Field(kOutcome), reply.Bulk(OutcomeName(reservation.outcome));
-  reply.Field(kGranted), reply.Unsigned(reservation.granted);
+  reply.Field(kHoldGranted), reply.Unsigned(reservation.granted);
   reply.Field(kHold);
   reply.BulkOrNull(reservation.hold ? reservation.hold.ToString() : std::string());
   reply.Field(kHeld), reply.Unsigned(reservation.held);
@@ -26,8 +26,8 @@ void WriteReservation(const Result<Reservation>& told, Reply& reply) {
   reply.Field(kGroups), reply.Array(reservation.groups.size());
   for (const GroupStatus& group : reservation.groups) {
     reply.Map(3);
-    reply.Field(kName), reply.Bulk(group.name);
-    reply.Field(kLimit), reply.UnsignedOrNull(group.limit);
+    reply.Field(kHoldName), reply.Bulk(group.name);
+    reply.Field(kHoldLimit), reply.UnsignedOrNull(group.limit);
     reply.Field(kHeld), reply.Unsigned(group.held);
   }
 }

@@ -9,21 +9,21 @@
 namespace weir {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-std::string Millis(const Json& value) {
+std::string Millis(const OrderedJson& value) {
   const int64_t ms = value.is_number_integer() ? value.get<int64_t>() : 0;
   if (ms < 0) return "never";
   return ms >= 10'000 ? fmt::format("{:.1f} s", static_cast<double>(ms) / 1000)
                       : fmt::format("{} ms", ms);
 }
 
-std::string Text(const Json& value) {
+std::string Text(const OrderedJson& value) {
   if (value.is_null()) return "unlimited";
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-void PrintDecision(const Json& answer, bool colours, std::ostream& out) {
+void PrintDecision(const OrderedJson& answer, bool colours, std::ostream& out) {
   const bool allowed = answer.value("allowed", false);
   const char* colour = !colours ? "" : allowed ? "\x1b[32m" : "\x1b[31m";
   out << colour << (allowed ? "allowed" : "refused") << (colours ? "\x1b[0m" : "");
@@ -36,7 +36,7 @@ void PrintDecision(const Json& answer, bool colours, std::ostream& out) {
   }
   if (answer.contains("ticket")) out << "  ticket " << Text(answer["ticket"]);
   out << "\n";
-  for (const Json& limit : answer.value("limits", Json::array())) {
+  for (const OrderedJson& limit : answer.value("limits", OrderedJson::array())) {
     out << fmt::format("  {:<20} {:>12} of {:<12} resets in {}\n", Text(limit["name"]),
                        Text(limit["remaining"]), Text(limit["limit"]),
                        Millis(limit["reset_after_ms"]));
@@ -44,17 +44,17 @@ void PrintDecision(const Json& answer, bool colours, std::ostream& out) {
 }
 
 // The body as JSON; prints what went wrong and answers nothing otherwise.
-std::optional<Json> Ask(const ClientOptions& options, std::string_view path, const Json& body,
-                        std::ostream& out, std::ostream& errors) {
+std::optional<OrderedJson> Ask(const ClientOptions& options, std::string_view path,
+                               const OrderedJson& body, std::ostream& out, std::ostream& errors) {
   HttpClient client(options.server, options.token, options.deadline);
   const Result<HttpAnswer> answer = client.Post(path, body.dump());
   if (!answer) {
     errors << "error: " << answer.error().message << "\n";
     return std::nullopt;
   }
-  Json json = Json::parse(answer->body, nullptr, false);
+  OrderedJson json = OrderedJson::parse(answer->body, nullptr, false);
   if (json.is_discarded() || json.contains("error")) {
-    const Json& error = json.is_object() ? json["error"] : json;
+    const OrderedJson& error = json.is_object() ? json["error"] : json;
     errors << "error: "
            << (error.is_object() ? Text(error["code"]) + ": " + Text(error["message"])
                                  : fmt::format("status {} from {}", answer->status, options.server))
@@ -69,10 +69,10 @@ std::optional<Json> Ask(const ClientOptions& options, std::string_view path, con
 
 int RunRequest(const ClientOptions& options, const RequestArguments& arguments, std::ostream& out,
                std::ostream& errors) {
-  Json body = {{"namespace", arguments.namespace_name},
-               {"resource", arguments.resource},
-               {"subject", arguments.subject},
-               {"cost", arguments.cost}};
+  OrderedJson body = {{"namespace", arguments.namespace_name},
+                      {"resource", arguments.resource},
+                      {"subject", arguments.subject},
+                      {"cost", arguments.cost}};
   if (arguments.min_cost) body["min_cost"] = *arguments.min_cost;
   if (arguments.settle) body["settle"] = true;
   const auto answer = Ask(options, arguments.peek ? "/v1/peek" : "/v1/request", body, out, errors);
@@ -83,7 +83,7 @@ int RunRequest(const ClientOptions& options, const RequestArguments& arguments, 
 
 int RunSettle(const ClientOptions& options, const SettleArguments& arguments, std::ostream& out,
               std::ostream& errors) {
-  const Json body = {{"ticket", arguments.ticket}, {"cost", arguments.cost}};
+  const OrderedJson body = {{"ticket", arguments.ticket}, {"cost", arguments.cost}};
   const auto answer = Ask(options, "/v1/settle", body, out, errors);
   if (!answer) return 2;
   if (!options.json) {

@@ -22,7 +22,7 @@ namespace {
 constexpr int kExitError = 2;
 constexpr size_t kMostAnswer = size_t{64} << 10;
 
-std::string Command(const std::vector<std::string>& words) {
+std::string ReserveWords(const std::vector<std::string>& words) {
   std::string text = "*" + std::to_string(words.size()) + "\r\n";
   for (const std::string& word : words) {
     text += "$" + std::to_string(word.size()) + "\r\n" + word + "\r\n";
@@ -97,10 +97,10 @@ enum class Got { kCopies, kRefusal, kError };
 // What is answered begins, in RESP2, "*18, $7, allowed, :1, $7, outcome, $7, granted", a line each.
 Got Ask(RespClient& client, const ReserveArguments& arguments, std::string& what) {
   std::string request;
-  if (!arguments.token.empty()) request = Command({"AUTH", arguments.token});
+  if (!arguments.token.empty()) request = ReserveWords({"AUTH", arguments.token});
   request +=
-      Command({"WEIR.RESERVE", arguments.namespace_name, arguments.resource, arguments.subject,
-               "COPIES", std::to_string(arguments.copies), "WAIT", Millis(arguments.wait)});
+      ReserveWords({"WEIR.RESERVE", arguments.namespace_name, arguments.resource, arguments.subject,
+                    "COPIES", std::to_string(arguments.copies), "WAIT", Millis(arguments.wait)});
   const Duration deadline =
       arguments.wait > kNever - arguments.deadline ? kNever : arguments.wait + arguments.deadline;
   const auto failed = [&] {

@@ -12,17 +12,17 @@
 namespace weir {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr size_t kSubjects = 10;  // shown of each list
 
-std::optional<Json> Fetch(HttpClient& client, const std::string& path, std::string& why) {
+std::optional<OrderedJson> Fetch(HttpClient& client, const std::string& path, std::string& why) {
   const Result<HttpAnswer> answer = client.Get(path);
   if (!answer) {
     why = answer.error().message;
     return std::nullopt;
   }
-  Json json = Json::parse(answer->body, nullptr, false);
+  OrderedJson json = OrderedJson::parse(answer->body, nullptr, false);
   if (!json.is_discarded() && answer->status == 200) return json;
   why = fmt::format("the server answers {}", answer->status);
   if (json.is_object() && json.contains("error")) {
@@ -42,7 +42,7 @@ std::string Sparkline(const std::vector<uint64_t>& points) {
   return line;
 }
 
-std::vector<uint64_t> Last(const Json& list, size_t n) {
+std::vector<uint64_t> Last(const OrderedJson& list, size_t n) {
   std::vector<uint64_t> all = list.get<std::vector<uint64_t>>();
   if (all.size() > n) all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(n));
   return all;
@@ -65,13 +65,13 @@ class Screen {
   std::string text_;
 };
 
-void DrawSubjects(const Json& resource, Screen& screen) {
-  const Json& busiest = resource["busiest"];
-  const Json& refused = resource["most_refused"];
+void DrawSubjects(const OrderedJson& resource, Screen& screen) {
+  const OrderedJson& busiest = resource["busiest"];
+  const OrderedJson& refused = resource["most_refused"];
   if (busiest.empty()) return;
   screen.Line(screen.Bold(fmt::format("    {:<28} {:>10}   {:<28} {:>10}", "busiest", "requests",
                                       "most refused", "refusals")));
-  const auto cell = [](const Json& list, size_t i) {
+  const auto cell = [](const OrderedJson& list, size_t i) {
     if (i >= list.size()) return fmt::format("{:<28} {:>10}", "", "");
     return fmt::format("{:<28.28} {:>10}", list[i]["subject"].get<std::string>(),
                        list[i]["count"].get<uint64_t>());
@@ -81,7 +81,7 @@ void DrawSubjects(const Json& resource, Screen& screen) {
   }
 }
 
-void DrawResource(const Json& resource, Screen& screen) {
+void DrawResource(const OrderedJson& resource, Screen& screen) {
   const auto admitted = Last(resource["seconds"]["admitted"], 30);
   const auto refused = Last(resource["seconds"]["refused"], 30);
   const std::string name =
@@ -99,7 +99,7 @@ bool Draw(HttpClient& client, const TopArguments& arguments, Screen& screen, std
   if (!all) return false;
   screen.Line(screen.Bold(fmt::format("{:<30} {:>11} {:>11} {:>13}  {}", "resource", "admitted",
                                       "refused", "cost so far", "the last 30 seconds")));
-  for (const Json& one : (*all)["resources"]) {
+  for (const OrderedJson& one : (*all)["resources"]) {
     if (!arguments.resource.empty() && one["resource"] != arguments.resource) continue;
     const bool unused = one["admitted"] == 0 && one["refused"] == 0;
     if (unused && arguments.resource.empty()) continue;
