@@ -12,6 +12,7 @@
 #include "bench/fronts/fronts.h"
 #include "bench/holds/holds.h"
 #include "bench/huge_pages.h"
+#include "bench/persist/persist.h"
 #include "bench/workload.h"
 
 namespace {
@@ -20,6 +21,8 @@ using weir::bench::EngineOptions;
 using weir::bench::FrontRow;
 using weir::bench::FrontsOptions;
 using weir::bench::FrontsResult;
+using weir::bench::PersistOptions;
+using weir::bench::PersistRow;
 using weir::bench::Row;
 
 void ShowProgress(const std::string& doing) {
@@ -72,6 +75,18 @@ int RunServers(MeasureServers measure, const FrontsOptions& options, bool json) 
   return 0;
 }
 
+int RunPersist(const PersistOptions& options) {
+  const std::vector<PersistRow> rows = MeasurePersist(options, ShowProgress);
+  if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\x1b[K");
+  fmt::print("{:<38} {:>14} {:>16} {:>14}\n", "CPU per decision", "deciding, ns", "writing, ns",
+             "states/s");
+  for (const PersistRow& row : rows) {
+    fmt::print("{:<38} {:>14.0f} {:>16.0f} {:>14.0f}\n", row.what, row.decision_nanos,
+               row.writer_nanos, row.saved_per_second);
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -90,6 +105,11 @@ int main(int argc, char** argv) {
   fronts_options.programs = std::filesystem::canonical("/proc/self/exe").parent_path();
   CLI::App* fronts =
       app.add_subcommand("fronts", "servers under load, beside Redis, nginx, grpc++");
+  PersistOptions persist_options;
+  CLI::App* persist = app.add_subcommand("persist", "what it costs to keep use over a restart");
+  persist->add_option("--keys", persist_options.keys, "number of keys");
+  persist->add_option("--operations", persist_options.operations, "decisions per run");
+  persist->add_option("--runs", persist_options.runs, "runs of which the best counts");
   CLI::App* holds = app.add_subcommand("holds", "copies reserved and released, over RESP and gRPC");
   for (CLI::App* command : {fronts, holds}) {
     command->add_flag("--json", json, "one JSON object per row");
@@ -99,6 +119,7 @@ int main(int argc, char** argv) {
   }
   CLI11_PARSE(app, argc, argv);
   if (fronts->parsed()) return RunServers(weir::bench::MeasureFronts, fronts_options, json);
+  if (persist->parsed()) return RunPersist(persist_options);
   if (holds->parsed()) return RunServers(weir::bench::MeasureHolds, fronts_options, json);
   if (quick) options = {.keys = {100'000}, .operations = 500'000, .runs = 1};
   return RunEngine(options, json);

@@ -11,7 +11,7 @@ endif()
 weir_executable(weir-lab lab/*.cc weir_oracle CLI11::CLI11 fmt::fmt)
 
 if(NOT WEIR_SANITIZE)
-  weir_executable(weir-bench "bench/*.cc;bench/*/*.cc" weir_limiter CLI11::CLI11 fmt::fmt
+  weir_executable(weir-bench "bench/*.cc;bench/*/*.cc" weir_server CLI11::CLI11 fmt::fmt
                   weir_api nghttp2::nghttp2)
 endif()
 
@@ -36,3 +36,7 @@ if(gRPC_FOUND AND NOT WEIR_SANITIZE)
   target_link_libraries(grpc-peer PRIVATE weir_grpcpp)
   set_target_properties(grpc-peer PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
 endif()
+
+# The command lines: headers that are slow to compile, code that runs once.
+set_source_files_properties(src/server/main.cc lab/main.cc bench/main.cc PROPERTIES COMPILE_OPTIONS
+                            -O0)

@@ -1,5 +1,7 @@
 #include "bench/holds/holds.h"
 
+#include <algorithm>
+#include <chrono>
 #include <map>
 
 #include "bench/fronts/program.h"
