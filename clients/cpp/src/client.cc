@@ -8,7 +8,6 @@
 namespace weir::client {
 
 Client::Client(Options options) : core_(std::make_shared<Core>(std::move(options))) {}
-Client::Client(std::string address) : Client(Options{.addresses = {std::move(address)}}) {}
 Client::~Client() { core_->Close(); }
 
 Decision Client::Request(const std::string& namespace_name, const std::string& resource,

@@ -16,6 +16,7 @@
 // Any thread may call. Destroying the client ends its connections, and with them what is held.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -58,7 +59,9 @@ struct ReserveOptions {
 class Client {
  public:
   explicit Client(Options options);
-  explicit Client(std::string address);
+  // With one address and the defaults. A template, for no list in braces is taken for a string.
+  template <std::convertible_to<std::string> Text>
+  explicit Client(const Text& address) : Client(Options{.addresses = {address}}) {}
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
