@@ -305,5 +305,46 @@ TEST_F(ClientsCppServer, NamesOfHostsAreLookedUp) {
   EXPECT_LT(decision.waited, 3s);
 }
 
+class ClientsCppTls : public ClientsCppServer {
+ protected:
+  std::string File(const std::string& name) const { return files_.path() + "/" + name; }
+  void MakeCertificate(const std::string& name) {
+    const e2e::Finished made = e2e::RunProgram(
+        {"openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+         "-nodes", "-days", "2", "-subj", "/CN=" + name, "-addext", "subjectAltName=IP:127.0.0.1",
+         "-keyout", File(name + ".key"), "-out", File(name + ".crt")});
+    ASSERT_EQ(made.exit_code, 0) << made.output;
+  }
+};
+
+TEST_F(ClientsCppTls, OnlyWhomItTrustsAndOnlyWithItsOwnCertificate) {
+  MakeCertificate("server");
+  MakeCertificate("client");
+  ServerProcess server({"--config", files_.Write("rules.yaml", kRules), "--http", "off", "--grpc",
+                        "off", "--tls-cert", File("server.crt"), "--tls-key", File("server.key"),
+                        "--tls-ca", File("client.crt")});
+  const auto ask = [&](const TlsOptions& tls) {
+    Client client({.addresses = {AddressOf(server.port("resp"))}, .timeout = 5s, .tls = tls});
+    Hold hold = client.Reserve("shop", "seats", "ann", {.copies = 2});
+    EXPECT_EQ(hold.Release(1), 1u);
+    return client.Request("shop", "search", "ann").source;
+  };
+  const TlsOptions good{.ca_file = File("server.crt"),
+                        .certificate_file = File("client.crt"),
+                        .key_file = File("client.key")};
+  EXPECT_EQ(ask(good), Source::kServer);
+  TlsOptions bad = good;
+  bad.ca_file = File("client.crt");
+  EXPECT_EQ(ask(bad), Source::kDegraded);
+  bad = good;
+  bad.server_name = "elsewhere.example";
+  EXPECT_EQ(ask(bad), Source::kDegraded);
+  EXPECT_EQ(ask({.ca_file = File("server.crt")}), Source::kDegraded);
+  EXPECT_EQ(ask({}), Source::kDegraded);
+  EXPECT_EQ(CodeOf([&] { ask({.ca_file = "/nowhere"}); }), "bad_request");
+  Client plain({.addresses = {AddressOf(server.port("resp"))}, .timeout = 1s});
+  EXPECT_EQ(plain.Request("shop", "search", "ann").source, Source::kDegraded);
+}
+
 }  // namespace
 }  // namespace weir::client
