@@ -18,7 +18,7 @@ namespaces:
   shop:
     resources:
       search: {limits: [{name: burst, limit: 10, per: 1d}]}
-      quick: {limits: [{name: burst, limit: 1, per: 1s}]}
+      quick: {limits: [{name: burst, limit: 2, per: 1s}]}
       seats: {copies: {per_subject: 5, total: 8}}
       rooms: {copies: {per_subject: 3}}
 )";
@@ -99,14 +99,14 @@ TEST_F(ClientsCppServer, ErrorsHaveCodes) {
 }
 
 TEST_F(ClientsCppServer, WaitingEndsWithAGrant) {
-  client_.Request("shop", "quick", "ann");
+  client_.Request("shop", "quick", "ann", {.cost = 2});
   const Decision decision = client_.Request("shop", "quick", "ann", {.max_wait = 5s});
   EXPECT_TRUE(decision.allowed);
   EXPECT_GT(decision.attempts, 1);
   EXPECT_GT(decision.waited, 500ms);
 }
 
-TEST_F(ClientsCppServer, ACrowdOfThreadsGetsExactlyTheLimit) {
+TEST_F(ClientsCppServer, ACrowdGetsExactlyTheLimit) {
   std::atomic<uint64_t> granted = 0, seats = 0;
   std::vector<std::thread> crowd;
   for (int i = 0; i < 8; ++i) {
@@ -176,7 +176,7 @@ TEST_F(ClientsCppServer, DestroyingTheClientReleasesWhatItHolds) {
   EXPECT_THROW(hold.Release(), HoldLost);
 }
 
-TEST_F(ClientsCppServer, InLineAReleaseIsWaitedForByAThreadWhileOthersAreServed) {
+TEST_F(ClientsCppServer, InLineAReleaseIsWaitedForWhileOthersAreServed) {
   Hold first = client_.Reserve("shop", "seats", "ann", {.copies = 5});
   std::atomic<bool> started = false;
   std::thread waiter([&] {

@@ -135,5 +135,38 @@ TEST(ThreadedWire, ManyHoldsComeAndGoOnFewConnections) {
   EXPECT_EQ(client.counters().releases_failed, 0u);
 }
 
+TEST(ThreadedWire, ACrowdSharesAClientWhileItsServerHangsUpNowAndThen) {
+  const TcpServer server([&](const Peer& peer) {
+    std::string in;
+    for (int i = 0; i < 40 && !(in = peer.Read()).empty(); ++i) {
+      if (Has(in, "WEIR.REQUEST")) {
+        peer.Send(kAllowed);
+      } else {
+        peer.Send(Has(in, "WEIR.RESERVE") ? kGrantOfH1 : kReleased);
+      }
+    }
+  });
+  std::atomic<uint64_t> lost = 0, wrong = 0;
+  Client client({.addresses = {server.address()},
+                 .timeout = 5s,
+                 .probe_after = 1ns,
+                 .on_lost = [&](const LostHold& hold) { lost += hold.copies; }});
+  std::vector<std::thread> crowd;
+  for (int i = 0; i < 4; ++i) {
+    crowd.emplace_back([&] {
+      for (int j = 0; j < 200; ++j) {
+        if (!client.Request("shop", "search", "ann").allowed) ++wrong;
+        const Hold first = client.Reserve("shop", "seats", "ann");
+        const Hold second = client.Reserve("shop", "seats", "ann");
+        if (!first.allowed() || !second.allowed()) ++wrong;
+      }
+    });
+  }
+  for (std::thread& thread : crowd) thread.join();
+  EXPECT_EQ(wrong, 0u);
+  EXPECT_EQ(lost, client.counters().holds_lost);
+  EXPECT_GT(client.counters().recoveries, 0u);
+}
+
 }  // namespace
 }  // namespace weir::client

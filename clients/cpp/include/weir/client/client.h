@@ -36,23 +36,23 @@ class Core;
 
 struct PeekOptions {
   uint64_t cost = 1;
-  std::optional<uint64_t> min_cost;
+  std::optional<uint64_t> min_cost = {};
 };
 
 struct RequestOptions {
   uint64_t cost = 1;
-  std::optional<uint64_t> min_cost;  // as much as there is from here on; by default all or nothing
-  bool settle = false;               // the true cost is told later
+  std::optional<uint64_t> min_cost = {};  // grants what there is from here on; none: all or nothing
+  bool settle = false;                    // the true cost is told later
   Duration max_wait{};
 };
 
 struct ReserveOptions {
   uint64_t copies = 1;
-  std::optional<uint64_t> min_copies;
+  std::optional<uint64_t> min_copies = {};
   Duration max_wait{};
   bool in_line =
       false;  // waits in the server's queue, in order of arrival, instead of asking again
-  std::optional<uint64_t> max_queue;
+  std::optional<uint64_t> max_queue = {};
   bool share = false;  // who waits is content if another of the subject does the work
 };
 
