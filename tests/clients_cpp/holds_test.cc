@@ -56,6 +56,23 @@ TEST(Holds, MoreThanIsLeftIsNotReleased) {
   EXPECT_EQ(CodeOf([&] { hold.Transfer(0, 1s); }), "not_held");
 }
 
+TEST(Holds, WhatTheServerDidNotReleaseOrTransferIsStillHeld) {
+  CopyServer server({{"seats", 3}});
+  bool turn_down = true;
+  Bench bench([&](const Question& question) {
+    const bool other = question.words[0] != "WEIR.RESERVE";
+    return turn_down && other ? Value::Error("BAD_REQUEST ttl is 0") : server(question);
+  });
+  {
+    Hold hold = bench.client.Reserve("shop", "seats", "ann", {.copies = 3});
+    EXPECT_EQ(CodeOf([&] { hold.Transfer(2, 0s); }), "bad_request");
+    EXPECT_EQ(CodeOf([&] { hold.Release(1); }), "bad_request");
+    EXPECT_EQ(hold.copies(), 3u);
+    turn_down = false;
+  }
+  EXPECT_EQ(server.free["seats"], 3);
+}
+
 TEST(Holds, ARefusedOneHasNothingToRelease) {
   CopyServer server({{"seats", 0}});
   Bench bench(std::ref(server));

@@ -295,6 +295,11 @@ TEST_F(ClientsCppServer, AnAddressWhereNobodyListensIsPassed) {
   EXPECT_EQ(client.Reserve("shop", "seats", "ann").source(), Source::kServer);
 }
 
+TEST_F(ClientsCppServer, ATokenThatNobodyAskedForDoesNoHarm) {
+  Client client({.addresses = {address()}, .timeout = 5s, .fail_open = false, .token = "sesame"});
+  EXPECT_TRUE(client.Request("shop", "search", "ann").allowed);
+}
+
 TEST_F(ClientsCppServer, NamesOfHostsAreLookedUp) {
   const std::string port = std::to_string(server_->port("resp"));
   Client client({.addresses = {"localhost:" + port}, .timeout = 5s});

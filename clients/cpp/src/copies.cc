@@ -91,7 +91,7 @@ uint64_t Core::Release(HoldState& hold, std::optional<uint64_t> copies) {
   const uint64_t taken = hold.Take(copies);
   const HoldState::Facts& facts = hold.facts();
   if (taken > 0 && facts.session) {
-    asker_.AskSession(facts.session, ReleaseCommand(facts.reservation.hold, taken));
+    AskOf(hold, ReleaseCommand(facts.reservation.hold, taken), taken);
   }
   return hold.copies();
 }
@@ -110,8 +110,20 @@ std::string Core::Transfer(HoldState& hold, std::optional<uint64_t> copies, Dura
   const uint64_t taken = hold.Take(copies);
   if (taken == 0) throw Error(Code::kNotHeld, "there are no copies to transfer");
   if (!facts.session) return WriteLocalTransfer({facts.target, taken});
-  return ReadTransfer(asker_.AskSession(
-      facts.session, TransferCommand(facts.reservation.hold, taken, time_to_live)));
+  return ReadTransfer(
+      AskOf(hold, TransferCommand(facts.reservation.hold, taken, time_to_live), taken));
+}
+
+// A server that turned the question down has done nothing. After silence nobody knows: then the
+// copies count as gone, for they must not be released twice.
+Value Core::AskOf(HoldState& hold, const Command& command, uint64_t taken) {
+  try {
+    return asker_.AskSession(hold.facts().session, command);
+  } catch (const Error& error) {
+    const Code code = error.code();
+    if (code == Code::kBadRequest || code == Code::kOverloaded) hold.PutBack(taken);
+    throw;
+  }
 }
 
 }  // namespace weir::client

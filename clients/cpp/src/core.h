@@ -42,6 +42,7 @@ class Core : public std::enable_shared_from_this<Core> {
   // Deciding alone. Zero: granted, nothing: never.
   std::optional<Duration> AskSafeRate(const Target& target, uint64_t amount, bool peek);
   std::shared_ptr<HoldState> Make(HoldState::Facts facts);
+  Value AskOf(HoldState& hold, const Command& command, uint64_t taken);
 
   const std::shared_ptr<Clock> clock_;
   const std::shared_ptr<Wire> wire_;

@@ -31,6 +31,11 @@ uint64_t HoldState::Take(std::optional<uint64_t> copies) {
   return taken;
 }
 
+void HoldState::PutBack(uint64_t copies) {
+  const std::lock_guard lock(mutex_);
+  if (!lost_) copies_ += copies;
+}
+
 void HoldState::Lose() {
   uint64_t copies = 0;
   {

@@ -32,6 +32,7 @@ class HoldState : public Holder {
 
   // Takes copies out, to release or transfer them; by default all. Never more than once.
   uint64_t Take(std::optional<uint64_t> copies);
+  void PutBack(uint64_t copies);  // they were neither
   void Lose() override;
 
  private:

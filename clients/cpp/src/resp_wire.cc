@@ -16,6 +16,11 @@ Duration DeadlineIn(Duration timeout) {
   return timeout > Duration::max() - now ? Duration::max() : now + timeout;
 }
 
+// To a token that it did not ask for.
+bool IsOpenToAll(const Value& error) {
+  return error.text.find("without any password configured") != std::string::npos;
+}
+
 std::optional<TlsContext> Context(const std::optional<TlsOptions>& options) {
   if (!options) return std::nullopt;
   return TlsContext(*options);
@@ -68,20 +73,20 @@ RespWire::LinePtr RespWire::Take(const Question& question) {
 }
 
 RespWire::LinePtr RespWire::FindFree(const Question& question, std::vector<LinePtr>& ended) {
+  const bool wants_held = question.place == Place::kSession;
   LinePtr best;
-  for (const LinePtr& line : std::vector<LinePtr>(lines_)) {
+  for (const LinePtr& line : lines_) {
     if (line->busy || line->address != question.address || line->connection->owes()) continue;
     const bool held = line->keepers > 0;
-    if (held && question.place != Place::kSession) continue;
-    if (best && !held) continue;
+    if ((held && !wants_held) || (best && !held)) continue;
     if (line->connection->HungUp()) {
-      Remove(line);
       ended.push_back(line);
       continue;
     }
     best = line;
-    if (held || question.place != Place::kSession) break;
+    if (held == wants_held) break;
   }
+  for (const LinePtr& line : ended) Remove(line);
   return best;
 }
 
@@ -111,8 +116,8 @@ std::optional<Value> RespWire::Open(Line& line, Duration deadline) {
   }
   if (token_.empty()) return std::nullopt;
   Value answer = connection->Ask({"AUTH", token_}, deadline, false);
-  if (answer.kind == Value::Kind::kError) return answer;
-  return std::nullopt;
+  if (answer.kind != Value::Kind::kError || IsOpenToAll(answer)) return std::nullopt;
+  return answer;
 }
 
 std::shared_ptr<Session> RespWire::Keep(const LinePtr& line) const {

@@ -34,6 +34,8 @@ class RespWire : public Wire {
  private:
   // A connection and who uses it.
   struct Line {
+    explicit Line(std::string to) : address(std::move(to)) {}
+
     const std::string address;
     std::atomic<int> keepers = 0;  // answers and holds that refer to it
     // With mutex_:

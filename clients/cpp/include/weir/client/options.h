@@ -45,8 +45,8 @@ struct Options {
   // Until an address that failed is tried again; doubles up to the most.
   Duration probe_after = std::chrono::milliseconds(100);
   Duration probe_after_most = std::chrono::seconds(5);
-  // Called once for every hold whose connection has ended, on a thread of the client, which must not
-  // be destroyed from there.
+  // Called once for every hold whose connection has ended, by whichever thread notices first, one of
+  // the client's own among them. The client must not be destroyed from there.
   std::function<void(const LostHold&)> on_lost = {};
 
   std::shared_ptr<Clock> clock = {};  // for tests
