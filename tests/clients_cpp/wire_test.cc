@@ -79,6 +79,19 @@ TEST(ThreadedWire, ADrippingServerCostsNoMoreThanTheDeadline) {
   over = true;
 }
 
+TEST(ThreadedWire, AConnectionThatOwesAnAnswerToNobodyIsEnded) {
+  std::atomic<bool> ended = false;
+  const TcpServer server([&](const Peer& peer) {
+    while (!peer.Read().empty()) {
+    }
+    ended = true;
+  });
+  Client client({.addresses = {server.address()}, .timeout = 50ms});
+  EXPECT_EQ(client.Request("shop", "search", "ann").source, Source::kDegraded);
+  for (int i = 0; i < 2000 && !ended; ++i) Clock::System()->Sleep(1ms);
+  EXPECT_TRUE(ended);
+}
+
 TEST(ThreadedWire, TheTokenIsSentFirstAndAWrongOneIsTheCallersError) {
   const TcpServer server([](const Peer& peer) {
     const bool right = Has(peer.Read(), "AUTH\r\n$6\r\nsesame\r\n");
