@@ -55,7 +55,7 @@ TEST(Backoff, SleepsDoubleAndTheLastOneIsWhatIsLeft) {
   EXPECT_EQ(bench.client.counters().refused, 1u);
 }
 
-TEST(Backoff, AGrantEndsTheWaitingAndTellsHowLongItWas) {
+TEST(Backoff, AGrantEndsTheWaitingAndTellsTheTimeItTook) {
   FakeClock* clock = nullptr;
   Bench bench([&](const Question&) { return clock->now >= 1003s ? Allowed() : RefusedFor(1s); });
   clock = bench.clock.get();
