@@ -15,7 +15,7 @@ run(${CMAKE_COMMAND} --install "${BINARY_DIR}" --prefix "${prefix}")
 
 file(GLOB_RECURSE headers RELATIVE "${prefix}/include" "${prefix}/include/*")
 foreach(header IN LISTS headers)
-  if(NOT header MATCHES "^weir/[a-z_]+\\.h$")
+  if(NOT header MATCHES "^weir/(client/)?[a-z_]+\\.h$")
     message(FATAL_ERROR "${header} is private and was installed")
   endif()
 endforeach()
