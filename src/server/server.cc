@@ -194,6 +194,7 @@ bool Server::MakeLimiter(Instant now) {
     options.holds_outstanding = mark_->outstanding();
     if (mark_->left_behind()) {
       options.no_copies_for = settings_.session_timeout;
+      copies_from_ = After(now, settings_.session_timeout);
       log_->warn(
           "the last server ended without notice while copies were held: no copies are "
           "granted for {} s",
@@ -322,6 +323,7 @@ bool Server::OpenPort(Front& front, const std::string& text) {
 
 void Server::Tick(Instant now) {
   limiter_->Tick(now);
+  if (mark_ != nullptr && now >= copies_from_) mark_->Recovered();
   if (now - looked_ < kLookEvery) return;
   looked_ = now;
   if (source_.Changed()) ReloadRules(now);

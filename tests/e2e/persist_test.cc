@@ -89,6 +89,29 @@ TEST_F(E2ePersist, AfterACrashWithHoldsNoCopiesUntilTheyMustBeGone) {
   EXPECT_NE(server->log().find("no copies are granted"), std::string::npos) << server->log();
 }
 
+// Whoever held copies from the first of these servers may not have noticed anything yet.
+TEST_F(E2ePersist, NoCopiesAfterACrashHoweverOftenTheServerIsStartedAgain) {
+  for (const int end : {SIGKILL, SIGTERM}) {
+    auto server = Start();
+    Socket holder(server->port("resp"));
+    ASSERT_TRUE(Reserves(holder, " WAIT 9000"));
+    server->Signal(SIGKILL);
+    server->WaitForEnd();
+    const std::vector<std::string> soon = {"--session-timeout", "3s"};
+    server = Start(soon);
+    server->Signal(end);
+    server->WaitForEnd();
+    server = Start(soon);
+    Socket early(server->port("resp"));
+    EXPECT_FALSE(Reserves(early)) << "ended by signal " << end;
+    EXPECT_TRUE(Reserves(early, " WAIT 9000"));
+    early.CloseSending();
+    server->Signal(SIGTERM);
+    server->Signal(SIGTERM);
+    server->WaitForEnd();
+  }
+}
+
 TEST_F(E2ePersist, AStopInOrderWithHoldsLeavesNothingBehind) {
   auto server = Start();
   Socket holder(server->port("resp"));
