@@ -63,8 +63,8 @@ class E2eKills : public ::testing::Test {
           "--session-timeout", std::to_string(kSessionTimeout.count()) + "ms", "--resp",
           "127.0.0.1:" + std::to_string(port_), "--http",
           "127.0.0.1:" + std::to_string(port_ + 1)});
-      if (server_->port("resp") != 0 || kills_ > 0) break;  // taken
-      port_ = static_cast<int>(Roll(10'000, 30'000));
+      if (server_->port("resp") != 0 || kills_ > 0) break;
+      port_ = static_cast<int>(Roll(10'000, 30'000));  // somebody else's
     }
     ASSERT_NE(server_->port("resp"), 0) << server_->log();
     beliefs_->ServerIsBack();
