@@ -86,6 +86,13 @@ std::string ReservationText(const Reservation& reservation, size_t hold, AnswerS
   return text;
 }
 
+std::string SeizedText(const Seized& seized, size_t hold) {
+  std::string text = fmt::format("seized   copies {:<4} of {} {} {}", seized.copies,
+                                 seized.namespace_name, seized.resource, seized.subject);
+  for (const std::string& group : seized.groups) text += "  group " + group;
+  return text + fmt::format("  hold #{}", hold);
+}
+
 std::string SettledText(const Settled& settled) {
   return fmt::format("settled  charged {:<5} remaining {}", settled.charged,
                      Count(settled.remaining));

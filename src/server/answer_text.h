@@ -22,6 +22,7 @@ std::string DecisionText(const Decision& decision, size_t ticket, AnswerStyle st
 // One line for each limit that the request met.
 std::string LimitsText(const Decision& decision, AnswerStyle style);
 std::string ReservationText(const Reservation& reservation, size_t hold, AnswerStyle style);
+std::string SeizedText(const Seized& seized, size_t hold);
 std::string SettledText(const Settled& settled);
 std::string ErrorText(Code code, std::string_view message, AnswerStyle style);
 

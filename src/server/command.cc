@@ -21,6 +21,7 @@ class Parser {
 
   Result<Command> Run() {
     TakeTime();
+    if (Next("as")) command_.session = Word("SESSION");
     TakeRepeat();
     TakeVerb();
     if (mistake_.empty() && !words_.empty()) {
@@ -85,6 +86,12 @@ class Parser {
     return value;
   }
 
+  Duration Time(std::string_view text) {
+    const std::optional<Duration> time = ParseDuration(text);
+    if (!time) Mistake(fmt::format("'{}' is no duration such as 250ms or 1.5s", text));
+    return time.value_or(Duration{});
+  }
+
   void TakeTime() {
     if (!words_.empty() && words_.front().size() > 1 && words_.front()[0] == '@') {
       command_.time = Word("TIME").substr(1);
@@ -96,11 +103,7 @@ class Parser {
     command_.repeated = true;
     command_.repeat = Number(Word("N"), "N");
     if (command_.repeat > kMostRepeats) Mistake(fmt::format("at most {} times", kMostRepeats));
-    if (!Next("every")) return;
-    const std::string text = Word("DURATION");
-    const std::optional<Duration> every = ParseDuration(text);
-    if (!every) Mistake(fmt::format("'{}' is no duration such as 250ms or 1.5s", text));
-    command_.every = every.value_or(Duration{});
+    if (Next("every")) command_.every = Time(Word("DURATION"));
   }
 
   void TakeVerb() {
@@ -116,7 +119,15 @@ class Parser {
     } else if (Next("settle")) {
       TakeSettle();
     } else if (Next("release")) {
-      TakeRelease();
+      TakeHold(Verb::kRelease);
+    } else if (Next("transfer")) {
+      TakeHold(Verb::kTransfer);
+    } else if (words_.size() == 2 && Next("seize")) {
+      command_.verb = Verb::kSeize;
+      command_.name = Word("TRANSFER");
+    } else if (words_.size() == 2 && Next("end")) {
+      command_.verb = Verb::kEnd;
+      command_.session = Word("SESSION");
     } else if (words_.size() == 1 && TakeWord()) {
       words_.clear();
     } else {
@@ -143,6 +154,8 @@ class Parser {
       const std::string word = Word("");
       if (word.substr(0, 4) == "min=") {
         command_.least = Number(std::string_view(word).substr(4), "min");
+      } else if (word.substr(0, 5) == "wait=" && verb == Verb::kReserve) {
+        command_.wait = Time(std::string_view(word).substr(5));
       } else if (word == "settle" && verb == Verb::kRequest) {
         command_.settle = true;
       } else if (!has_amount) {
@@ -161,10 +174,17 @@ class Parser {
     command_.amount = Number(Word("COST"), "COST");
   }
 
-  void TakeRelease() {
-    command_.verb = Verb::kRelease;
+  void TakeHold(Verb verb) {
+    command_.verb = verb;
     command_.name = Word("HOLD");
-    command_.amount = words_.empty() ? 0 : Number(Word("COPIES"), "COPIES");
+    command_.amount = 0;
+    if (!words_.empty() && words_.front().substr(0, 4) != "ttl=") {
+      command_.amount = Number(Word("COPIES"), "COPIES");
+    }
+    if (verb == Verb::kRelease) return;
+    const std::string ttl = Word("ttl=DURATION");
+    if (ttl.substr(0, 4) != "ttl=") return Mistake(fmt::format("'{}' is not ttl=DURATION", ttl));
+    command_.ttl = Time(std::string_view(ttl).substr(4));
   }
 
   std::deque<std::string> words_;

@@ -4,10 +4,15 @@
 //   [@TIME] peek      NAMESPACE RESOURCE SUBJECT [COST] [min=N]
 //   [@TIME] limits    NAMESPACE RESOURCE SUBJECT [COST] [min=N]     peek, with every limit
 //   [@TIME] settle    TICKET COST                                   TICKET, HOLD: #1, or in full
-//   [@TIME] reserve   NAMESPACE RESOURCE SUBJECT [COPIES] [min=N]
+//   [@TIME] reserve   NAMESPACE RESOURCE SUBJECT [COPIES] [min=N] [wait=DURATION]
 //   [@TIME] release   HOLD [COPIES]
+//   [@TIME] transfer  HOLD [COPIES] ttl=DURATION                    its answer is seized by:
+//   [@TIME] seize     TRANSFER
 //   [@TIME] repeat    N [every DURATION] LINE
-//   at TIME    reload    help    quit
+//   at TIME    end SESSION    reload    help    quit
+//
+// Behind the time, `as SESSION` says whose holds the line is about: a client's, who loses them when
+// his session ends. Without it they are those of a session that has no name.
 //
 // A word with spaces is put in "double quotes". What follows # at the beginning of a line, or a
 // # with a space before and behind it, is a comment.
@@ -32,6 +37,9 @@ struct Command {
     kSettle,
     kReserve,
     kRelease,
+    kTransfer,
+    kSeize,
+    kEnd,
     kReload,
     kHelp,
     kQuit,
@@ -46,9 +54,12 @@ struct Command {
   std::string namespace_name;
   std::string resource;
   std::string subject;
-  std::string name;     // of the ticket or hold: "#1" or its digits
-  uint64_t amount = 1;  // cost or copies; of release: 0 for all
+  std::string name;     // of the ticket, hold or transfer: "#1" or its digits
+  std::string session;  // of a client
+  uint64_t amount = 1;  // cost or copies; of release and transfer: 0 for all
   std::optional<uint64_t> least;
+  Duration wait{};  // for copies
+  Duration ttl{};   // of a transfer
   bool settle = false;
 };
 

@@ -37,7 +37,10 @@ HoldMark::HoldMark(Page* page) : page_(page) {
   const std::string now = ThisBoot();
   page_->boot[sizeof page_->boot - 1] = '\0';
   const bool same_boot = now == page_->boot;
-  left_behind_ = page_->running.load() != 0 && (!same_boot || page_->outstanding.load() != 0);
+  const bool crashed = page_->running.load() != 0;
+  left_behind_ =
+      page_->recovering.load() != 0 || (crashed && (!same_boot || page_->outstanding.load() != 0));
+  page_->recovering.store(left_behind_ ? 1 : 0);  // before the others: a kill may come in between
   std::memset(page_->boot, 0, sizeof page_->boot);
   std::memcpy(page_->boot, now.data(), std::min(now.size(), sizeof page_->boot - 1));
   page_->outstanding.store(0);

@@ -20,8 +20,11 @@ class HoldMark {
   HoldMark(const HoldMark&) = delete;
   HoldMark& operator=(const HoldMark&) = delete;
 
-  // Whether whoever ran before did not stop as it should, while copies were held.
+  // Whether whoever ran before did not stop as it should, while copies were held; or did not live
+  // until Recovered() after such an end.
   bool left_behind() const { return left_behind_; }
+  // Whoever was left behind must have noticed by now.
+  void Recovered() { page_->recovering.store(0); }
   // For the limiter to keep.
   std::atomic<uint64_t>* outstanding() { return &page_->outstanding; }
   // The server stops in order: nobody is left who thinks that he holds something.
@@ -32,6 +35,7 @@ class HoldMark {
     char boot[40];  // of the machine: /proc/sys/kernel/random/boot_id
     std::atomic<uint64_t> running;
     std::atomic<uint64_t> outstanding;  // holds and transfers
+    std::atomic<uint64_t> recovering;
   };
   explicit HoldMark(Page* page);
 

@@ -26,12 +26,12 @@ Request ToRequest(const Command& command) {
 }  // namespace
 
 Interpreter::Interpreter(Limiter* limiter, Clock* clock, Options options)
-    : limiter_(limiter),
-      clock_(clock),
-      options_(std::move(options)),
-      session_(limiter->OpenSession(kNever, options_.start)),
-      latest_(options_.start) {
+    : limiter_(limiter), clock_(clock), options_(std::move(options)), latest_(options_.start) {
   if (options_.frozen) frozen_ = options_.start;
+}
+
+Interpreter::~Interpreter() {
+  for (const auto& [name, session] : sessions_) limiter_->EndSession(session, latest_);
 }
 
 std::string Interpreter::Run(std::string_view line) {
@@ -50,7 +50,12 @@ std::string Interpreter::Carry(const Command& command) {
     const std::string mistake = SetTime(command.time);
     if (!mistake.empty()) return mistake;
   }
-  return command.repeated ? Repeat(command) : Once(command);
+  limiter_->Tick(Now());
+  std::string answer = std::exchange(late_, {});
+  answer += command.repeated ? Repeat(command) : Once(command);
+  if (!late_.empty()) answer += "\n" + std::exchange(late_, {});
+  while (answer.ends_with('\n')) answer.pop_back();
+  return answer;
 }
 
 std::string Interpreter::Repeat(const Command& command) {
@@ -76,6 +81,9 @@ std::string Interpreter::Once(const Command& command) {
     case Verb::kSettle: return Settle(command);
     case Verb::kReserve: return Reserve(command);
     case Verb::kRelease: return Release(command);
+    case Verb::kTransfer: return Transfer(command);
+    case Verb::kSeize: return Seize(command);
+    case Verb::kEnd: return End(command);
     case Verb::kReload:
       return options_.reload ? options_.reload(Now()) : Mistake("nothing to reload");
     case Verb::kHelp: return Help();
@@ -103,29 +111,80 @@ std::string Interpreter::Settle(const Command& command) {
   const std::optional<Ticket> ticket = Find(command.name);
   if (!ticket) return Mistake(fmt::format("no ticket is called '{}'", command.name));
   const Result<Settled> settled = limiter_->Settle(*ticket, command.amount, Now());
-  if (!settled) return ErrorText(settled.error().code, settled.error().message, Style());
+  if (!settled) return Told(settled.error());
   return SettledText(*settled);
 }
 
 std::string Interpreter::Reserve(const Command& command) {
-  Result<Reservation> reservation = Reservation{};
-  limiter_->Reserve(session_,
-                    {command.namespace_name, command.resource, command.subject, command.amount,
-                     command.least.value_or(command.amount)},
-                    Now(), [&](const Result<Reservation>& answer) { reservation = answer; });
-  if (!reservation) {
-    return ErrorText(reservation.error().code, reservation.error().message, Style());
-  }
+  const ReserveRequest request{.namespace_name = command.namespace_name,
+                               .resource = command.resource,
+                               .subject = command.subject,
+                               .copies = command.amount,
+                               .min_copies = command.least.value_or(command.amount),
+                               .wait = command.wait};
+  std::optional<std::string> answer;
+  const auto at_once = std::make_shared<bool>(true);
+  const std::string& who = command.session.empty() ? command.subject : command.session;
+  limiter_->Reserve(Session(command.session), request, Now(),
+                    [this, &answer, at_once, who](const Result<Reservation>& told) {
+                      std::string text = ReserveText(told);
+                      if (*at_once) {
+                        answer = std::move(text);
+                      } else {
+                        late_ += who + ": " + text + "\n";
+                      }
+                    });
+  *at_once = false;
+  return answer.value_or("waits");
+}
+
+std::string Interpreter::ReserveText(const Result<Reservation>& reservation) {
+  if (!reservation) return Told(reservation.error());
   last_allowed_ = reservation->allowed;
+  if (reservation->outcome == Outcome::kTimeout) return "has waited in vain";
   return ReservationText(*reservation, Number(reservation->hold), Style());
 }
 
 std::string Interpreter::Release(const Command& command) {
   const std::optional<Ticket> hold = Find(command.name);
   if (!hold) return Mistake(fmt::format("no hold is called '{}'", command.name));
-  const Result<uint64_t> left = limiter_->Release(session_, *hold, command.amount, Now());
-  if (!left) return ErrorText(left.error().code, left.error().message, Style());
+  const Result<uint64_t> left =
+      limiter_->Release(Session(command.session), *hold, command.amount, Now());
+  if (!left) return Told(left.error());
   return fmt::format("released, {} left", *left);
+}
+
+std::string Interpreter::Transfer(const Command& command) {
+  const std::optional<Ticket> hold = Find(command.name);
+  if (!hold) return Mistake(fmt::format("no hold is called '{}'", command.name));
+  const Result<Ticket> transfer =
+      limiter_->Transfer(Session(command.session), *hold, command.amount, command.ttl, Now());
+  if (!transfer) return Told(transfer.error());
+  return fmt::format("staged, as #{}", Number(*transfer));
+}
+
+std::string Interpreter::Seize(const Command& command) {
+  const std::optional<Ticket> transfer = Find(command.name);
+  if (!transfer) return Mistake(fmt::format("no transfer is called '{}'", command.name));
+  const Result<Seized> seized = limiter_->Seize(Session(command.session), *transfer, Now());
+  if (!seized) return Told(seized.error());
+  return SeizedText(*seized, Number(seized->hold));
+}
+
+std::string Interpreter::End(const Command& command) {
+  const auto session = sessions_.find(command.session);
+  if (session == sessions_.end()) {
+    return Mistake(fmt::format("no session is called '{}'", command.session));
+  }
+  limiter_->EndSession(session->second, Now());
+  sessions_.erase(session);
+  return "ended";
+}
+
+const SessionId& Interpreter::Session(const std::string& name) {
+  SessionId& session = sessions_[name];
+  if (!session) session = limiter_->OpenSession(kNever, Now());
+  return session;
 }
 
 std::string Interpreter::SetTime(const std::string& text) {
@@ -168,14 +227,20 @@ std::string Interpreter::Mistake(std::string_view message) const {
   return ErrorText(Code::kBadRequest, message, Style());
 }
 
+std::string Interpreter::Told(const Error& error) const {
+  return ErrorText(error.code, error.message, Style());
+}
+
 std::string Interpreter::Help() {
   return R"(NAMESPACE RESOURCE SUBJECT [COST]    ask; COST is 1 unless given
     … min=N                          be content with N of them
     … settle                         tell the true cost later
 peek NAMESPACE RESOURCE SUBJECT      look, take nothing; limits … shows every limit
 settle #TICKET COST                  the true cost of a request with a ticket
-reserve NAMESPACE RESOURCE SUBJECT [COPIES] [min=N]
+reserve NAMESPACE RESOURCE SUBJECT [COPIES] [min=N] [wait=DURATION]
 release #HOLD [COPIES]               all copies unless given
+transfer #HOLD [COPIES] ttl=DURATION for whoever seizes them in time: seize #TRANSFER
+as SESSION LINE                      reserve, release, … as another client; end SESSION: he is gone
 @TIME LINE                           @1.5s, @2m, @2026-11-15T10:00:00Z: then time stands still
 repeat N [every DURATION] LINE       as often, counting
 reload                               read the rules again

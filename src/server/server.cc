@@ -194,6 +194,7 @@ bool Server::MakeLimiter(Instant now) {
     options.holds_outstanding = mark_->outstanding();
     if (mark_->left_behind()) {
       options.no_copies_for = settings_.session_timeout;
+      copies_from_ = After(now, settings_.session_timeout);
       log_->warn(
           "the last server ended without notice while copies were held: no copies are "
           "granted for {} s",
@@ -226,6 +227,7 @@ void Server::Put(std::shared_ptr<const Rulebook> rules, Instant now) {
 void Server::MakeFronts() {
   if (settings_.http != kOff) {
     HttpOptions options{.decides = settings_.role != ServerRole::kConfig};
+    options.longest_session = settings_.session_timeout;
     for (const std::string& hop : settings_.trusted_hops) {
       options.trusted_hops.push_back(*http::ParseNetwork(hop));
     }
@@ -322,6 +324,7 @@ bool Server::OpenPort(Front& front, const std::string& text) {
 
 void Server::Tick(Instant now) {
   limiter_->Tick(now);
+  if (mark_ != nullptr && now >= copies_from_) mark_->Recovered();
   if (now - looked_ < kLookAtFilesEvery) return;
   looked_ = now;
   if (source_.Changed()) ReloadRules(now);

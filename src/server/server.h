@@ -82,6 +82,7 @@ class Server {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<Listening> listening_;
   Instant looked_{};
+  Instant copies_from_{};  // after a crash
   std::atomic<bool> draining_{false};
   std::unique_ptr<ConfigService> config_;  // ends before what it answers through
   std::unique_ptr<ConfigFollower> follower_;

@@ -89,6 +89,40 @@ TEST_F(E2ePersist, AfterACrashWithHoldsNoCopiesUntilTheyMustBeGone) {
   EXPECT_NE(server->log().find("no copies are granted"), std::string::npos) << server->log();
 }
 
+// Whoever held copies from the first of these servers may not have noticed anything yet.
+TEST_F(E2ePersist, NoCopiesAfterACrashHoweverOftenTheServerIsStartedAgain) {
+  for (const int end : {SIGKILL, SIGTERM}) {
+    auto server = Start();
+    Socket holder(server->port("resp"));
+    ASSERT_TRUE(Reserves(holder, " WAIT 9000"));
+    server->Signal(SIGKILL);
+    server->WaitForEnd();
+    const std::vector<std::string> soon = {"--session-timeout", "3s"};
+    server = Start(soon);
+    server->Signal(end);
+    server->WaitForEnd();
+    server = Start(soon);
+    Socket early(server->port("resp"));
+    EXPECT_FALSE(Reserves(early)) << "ended by signal " << end;
+    EXPECT_TRUE(Reserves(early, " WAIT 9000"));
+    early.CloseSending();
+    server->Signal(SIGTERM);
+    server->Signal(SIGTERM);
+    server->WaitForEnd();
+  }
+}
+
+// Otherwise its client would think that it holds copies that others are granted after a crash.
+TEST_F(E2ePersist, NoSessionIsSilentForLongerThanTheTimeout) {
+  auto server = Start({"--session-timeout", "2s"});
+  const std::string body = "{\"ttl_ms\":60000}";
+  Socket socket(server->port("http"));
+  socket.Send("POST /v1/session HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: " +
+              std::to_string(body.size()) + "\r\n\r\n" + body);
+  const std::string answer = socket.ReadAll();
+  EXPECT_TRUE(answer.ends_with("\"ttl_ms\":2000}")) << answer;
+}
+
 TEST_F(E2ePersist, AStopInOrderWithHoldsLeavesNothingBehind) {
   auto server = Start();
   Socket holder(server->port("resp"));

@@ -56,9 +56,27 @@ TEST(Command, VerbsComeFirst) {
   EXPECT_EQ(Good("at 15s").time, "15s");
 }
 
+TEST(Command, HoldsBelongToSessions) {
+  const Command reserve = Good("@1s as p1 reserve shop sandbox ann 2 min=1 wait=5s");
+  EXPECT_EQ(reserve.session, "p1");
+  EXPECT_EQ(reserve.verb, Verb::kReserve);
+  EXPECT_EQ(reserve.wait, std::chrono::seconds(5));
+  const Command transfer = Good("transfer #1 10 ttl=30s");
+  EXPECT_EQ(transfer.amount, 10u);
+  EXPECT_EQ(transfer.ttl, std::chrono::seconds(30));
+  EXPECT_EQ(Good("transfer #1 ttl=30s").amount, 0u);
+  EXPECT_EQ(Good("as p2 seize #2").name, "#2");
+  EXPECT_EQ(Good("end p1").session, "p1");
+  EXPECT_EQ(Mistake("transfer #1 10"), "ttl=DURATION is missing; 'help' shows how lines look");
+  EXPECT_EQ(Mistake("transfer #1 10 30s"), "'30s' is not ttl=DURATION");
+  EXPECT_EQ(Mistake("transfer #1 ttl=soon"), "'soon' is no duration such as 250ms or 1.5s");
+  EXPECT_EQ(Mistake("shop sandbox ann wait=5s"), "COST is a whole number from 0, not 'wait=5s'");
+}
+
 TEST(Command, ANamespaceMayBeCalledLikeAVerb) {
   EXPECT_EQ(Good("request peek help quit").namespace_name, "peek");
   EXPECT_EQ(Good("reload help quit").namespace_name, "reload");
+  EXPECT_EQ(Good("end seize as").namespace_name, "end");
 }
 
 TEST(Command, RepeatsALine) {

@@ -79,6 +79,14 @@ TEST_F(InterpreterTest, ReloadNeedsSomewhereToReadFrom) {
   EXPECT_EQ(Start(options).Run("reload"), "anew");
 }
 
+TEST_F(InterpreterTest, OnlyASessionThatIsThereEnds) {
+  Interpreter interpreter = Start();
+  EXPECT_EQ(interpreter.Run("end p1"), "error    bad_request: no session is called 'p1'");
+  EXPECT_TRUE(Has(interpreter.Run("as p1 reserve demo ping ann"), "wrong_kind"));
+  EXPECT_EQ(interpreter.Run("end p1"), "ended");
+  EXPECT_EQ(limiter_->Stats().sessions, 0u);
+}
+
 TEST_F(InterpreterTest, QuitEnds) {
   Interpreter interpreter = Start();
   EXPECT_FALSE(interpreter.quit());

@@ -179,12 +179,23 @@ TEST_F(HoldMarkTest, OnlyACrashWithHoldsLeavesSomethingBehind) {
   EXPECT_FALSE(Open()->left_behind()) << "a crash without holds";
   Open()->outstanding()->store(2);
   EXPECT_TRUE(Open()->left_behind());
+  Open()->Recovered();
   EXPECT_FALSE(Open()->left_behind()) << "once is enough";
   {
     auto mark = Open();
     mark->outstanding()->store(2);
     mark->StopInOrder();
   }
+  EXPECT_FALSE(Open()->left_behind());
+}
+
+TEST_F(HoldMarkTest, WhoIsLeftBehindIsRememberedUntilHeMustHaveNoticed) {
+  Open()->outstanding()->store(2);
+  EXPECT_TRUE(Open()->left_behind());
+  EXPECT_TRUE(Open()->left_behind()) << "killed again, though nothing new was held";
+  Open()->StopInOrder();
+  EXPECT_TRUE(Open()->left_behind()) << "stopped in order, but too early";
+  Open()->Recovered();
   EXPECT_FALSE(Open()->left_behind());
 }
 

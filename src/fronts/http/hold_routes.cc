@@ -31,11 +31,13 @@ std::optional<SessionId> SessionInPath(const HttpRequest& request, Responder& re
   return session;
 }
 
-void OpenSession(Limiter& limiter, const HttpRequest& request, Responder responder) {
+void OpenSession(Limiter& limiter, Duration longest, const HttpRequest& request,
+                 Responder responder) {
   Duration ttl{};
   if (const std::optional<Error> error = ReadSession(request.body, ttl)) {
     return SendError(std::move(responder), *error);
   }
+  ttl = std::min(ttl, longest);
   std::string body = SessionJson(limiter.OpenSession(ttl, request.now)) + ",\"ttl_ms\":";
   AppendNumber(body, WholeMillis(ttl));
   SendJson(responder, body + "}");
@@ -132,7 +134,7 @@ void Seize(Limiter& limiter, const HttpRequest& http, Responder responder) {
 
 }  // namespace
 
-void AddHoldRoutes(Limiter& limiter, RouteTable& routes) {
+void AddHoldRoutes(Limiter& limiter, Duration longest, RouteTable& routes) {
   using Operation = void (*)(Limiter&, const HttpRequest&, Responder);
   const auto with = [&limiter](Operation operation) {
     return [&limiter, operation](const HttpRequest& request, Responder responder) {
@@ -143,7 +145,10 @@ void AddHoldRoutes(Limiter& limiter, RouteTable& routes) {
   routes.Add("POST", "/v1/release", with(Release));
   routes.Add("POST", "/v1/transfer", with(Transfer));
   routes.Add("POST", "/v1/seize", with(Seize));
-  routes.Add("POST", "/v1/session", with(OpenSession));
+  routes.Add("POST", "/v1/session",
+             [&limiter, longest](const HttpRequest& request, Responder responder) {
+               OpenSession(limiter, longest, request, std::move(responder));
+             });
   routes.AddPrefix("POST", "/v1/session/", with(RenewSession));
   routes.AddPrefix("DELETE", "/v1/session/", with(EndSession));
 }

@@ -8,7 +8,8 @@
 
 namespace weir::http {
 
-// `limiter` outlives the table.
-void AddHoldRoutes(Limiter& limiter, RouteTable& routes);
+// `limiter` outlives the table. Whoever wants a session to live longer than `longest` without being
+// renewed gets that: after a crash nobody may think that he holds something for longer.
+void AddHoldRoutes(Limiter& limiter, Duration longest, RouteTable& routes);
 
 }  // namespace weir::http

@@ -37,7 +37,7 @@ HttpFront::HttpFront(Limiter& limiter, HttpOptions options) {
   if (!options.decides) return;
   http::AddAuthRoute(limiter, std::move(options.trusted_hops), routes_);
   http::AddNativeRoutes(limiter, routes_);
-  http::AddHoldRoutes(limiter, routes_);
+  http::AddHoldRoutes(limiter, options.longest_session, routes_);
   if (!options.json_rate_limit) return;
   routes_.Add(
       "POST", "/json",

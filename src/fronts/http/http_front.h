@@ -15,6 +15,7 @@ namespace weir {
 
 struct HttpOptions {
   bool decides = true;  // false: only what the server adds, and the health of it
+  Duration longest_session = std::chrono::hours(1);  // without being renewed
   // Whose X-Forwarded-For is believed.
   std::vector<http::Network> trusted_hops;
   // POST /json: Envoy's request as proto3 JSON. Empty: there is no such path.

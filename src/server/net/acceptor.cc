@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "server/net/keep_alive.h"
+
 namespace weir {
 namespace {
 
@@ -22,13 +24,12 @@ void Set(int fd, int level, int name, int value) {
 // The kernel asks a silent peer every few seconds whether it is there, and closes the connection when
 // it has been silent for `cut_off`; so it does with one that does not take what it is sent.
 void FindOutWhenCutOff(int fd, Duration cut_off) {
-  const auto millis = std::chrono::duration_cast<std::chrono::milliseconds>(cut_off).count();
-  const int seconds = static_cast<int>(std::clamp<int64_t>(millis / 1000, 1, 3600));
+  const KeepAlive times = KeepAliveFor(cut_off);
   Set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-  Set(fd, IPPROTO_TCP, TCP_KEEPIDLE, std::max(1, seconds / 3));
-  Set(fd, IPPROTO_TCP, TCP_KEEPINTVL, std::max(1, seconds / 6));
-  Set(fd, IPPROTO_TCP, TCP_KEEPCNT, 4);
-  Set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(std::min<int64_t>(millis, 3'600'000)));
+  Set(fd, IPPROTO_TCP, TCP_KEEPIDLE, times.idle_s);
+  Set(fd, IPPROTO_TCP, TCP_KEEPINTVL, times.interval_s);
+  Set(fd, IPPROTO_TCP, TCP_KEEPCNT, kKeepAliveQuestions);
+  Set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, times.give_up_s * 1000);
 }
 
 }  // namespace
