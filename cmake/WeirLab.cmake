@@ -36,7 +36,3 @@ if(gRPC_FOUND AND NOT WEIR_SANITIZE)
   target_link_libraries(grpc-peer PRIVATE weir_grpcpp)
   set_target_properties(grpc-peer PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
 endif()
-
-# The command lines: headers that are slow to compile, code that runs once.
-set_source_files_properties(src/server/main.cc lab/main.cc bench/main.cc PROPERTIES COMPILE_OPTIONS
-                            -O0)
