@@ -82,8 +82,12 @@ void WayBack::Post(std::function<void()> work, std::function<void()> gone) {
   gone();
 }
 
-bool ReserveOnThread(WayBack& way, const std::function<void(ReserveDone)>& reserve,
+bool ReserveOnThread(WayBack& way, bool may_wait, const std::function<void(ReserveDone)>& reserve,
                      ReserveDone answer, ReserveDone gone) {
+  if (!may_wait) {
+    reserve(std::move(answer));
+    return true;
+  }
   const auto asked = std::make_shared<Asked>(way, std::move(answer), std::move(gone));
   reserve([asked](const Result<Reservation>& told) { asked->Tell(told); });
   return asked->Return();

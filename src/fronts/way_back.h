@@ -35,12 +35,12 @@ class WayBack : public std::enable_shared_from_this<WayBack> {
 };
 
 // Makes a reservation whose answer is needed on the connection's thread: calls `reserve` with the
-// function that the limiter is to tell, and then `answer` once, before it returns or later by the
-// way back. If there is nobody any more, `gone` (may be null) is called instead, on any thread. A
+// function that the limiter is to tell, and then `answer` once, before it returns or, if it may wait,
+// later by the way back. If there is nobody any more, `gone` (may be null) is called instead, on any thread. A
 // limiter that forgets to answer, because the session has ended meanwhile, is answered for.
 //
 // False if the answer is still to come.
-bool ReserveOnThread(WayBack& way, const std::function<void(ReserveDone)>& reserve,
+bool ReserveOnThread(WayBack& way, bool may_wait, const std::function<void(ReserveDone)>& reserve,
                      ReserveDone answer, ReserveDone gone = nullptr);
 
 }  // namespace weir

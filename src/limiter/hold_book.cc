@@ -35,7 +35,8 @@ std::vector<Returned> HoldBook::EndSession(const SessionId& id) {
   if (found == sessions_.end()) return returned;
   for (const Ticket& name : found->second.holds) {
     const auto hold = holds_.find(name);
-    returned.push_back(ReturnedOf(hold->second, hold->second.copies, 0));
+    const uint64_t copies = hold->second.copies;
+    returned.push_back(ReturnedOf(std::move(hold->second), copies, 0));
     holds_.erase(hold);
   }
   sessions_.erase(found);
@@ -74,16 +75,22 @@ void HoldBook::Shrink(const Ticket& name, Hold& hold, uint64_t copies) {
   Tell();
 }
 
-Returned HoldBook::ReturnedOf(const Hold& hold, uint64_t copies, uint64_t left) {
-  return {hold.pools, copies, left, hold.share, hold.queue, hold.subject};
+Returned HoldBook::ReturnedOf(Hold hold, uint64_t copies, uint64_t left) {
+  return {std::move(hold.pools),  copies, left, hold.share, std::move(hold.queue),
+          std::move(hold.subject)};
 }
 
 Result<Returned> HoldBook::Release(const SessionId& session, const Ticket& name, uint64_t copies) {
   const Result<Hold*> hold = Find(session, name, copies);
   if (!hold) return hold.error();
-  Returned returned = ReturnedOf(**hold, copies, (*hold)->copies - copies);
+  const uint64_t left = (*hold)->copies - copies;
+  if (left > 0) {
+    (*hold)->copies = left;
+    return ReturnedOf(**hold, copies, left);
+  }
+  Hold gone = std::move(**hold);
   Shrink(name, **hold, copies);
-  return returned;
+  return ReturnedOf(std::move(gone), copies, 0);
 }
 
 Result<Ticket> HoldBook::Transfer(const SessionId& session, const Ticket& name, uint64_t copies,
@@ -134,7 +141,8 @@ std::vector<Returned> HoldBook::ExpireTransfers(Instant now) {
     transfers_by_expiry_.erase(transfers_by_expiry_.begin());
     const auto found = transfers_.find(transfer);
     if (found == transfers_.end()) continue;
-    returned.push_back(ReturnedOf(found->second.hold, found->second.hold.copies, 0));
+    const uint64_t copies = found->second.hold.copies;
+    returned.push_back(ReturnedOf(std::move(found->second.hold), copies, 0));
     transfers_.erase(found);
   }
   Tell();

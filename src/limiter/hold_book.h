@@ -87,7 +87,7 @@ class HoldBook {
   // The hold, if the session holds at least so many copies; `copies` 0 becomes all of them.
   Result<Hold*> Find(const SessionId& session, const Ticket& hold, uint64_t& copies);
   void Shrink(const Ticket& name, Hold& hold, uint64_t copies);
-  static Returned ReturnedOf(const Hold& hold, uint64_t copies, uint64_t left);
+  static Returned ReturnedOf(Hold hold, uint64_t copies, uint64_t left);
 
   void Tell() {
     if (outstanding_ != nullptr) outstanding_->store(holds_.size() + transfers_.size());

@@ -95,9 +95,9 @@ class Limiter::Impl {
   void ReserveOrWait(Wanted wanted, Duration wait, std::optional<uint64_t> max_queue, Instant now,
                      ReserveDone done);
   void TickHolds(Instant now);
-  std::vector<Charge> CopyCharges(const RulesInForce& rules,
-                                  std::span<const RuleLimit* const> limits, const Request& request,
-                                  bool shadow) const;
+  using Charges = absl::InlinedVector<Charge, 3>;  // one for each limit that is limited, in order
+  Charges CopyCharges(const RulesInForce& rules, std::span<const RuleLimit* const> limits,
+                      const Request& request, bool shadow) const;
   Key KeyOf(const LimitInForce& limit, const RuleLimit& rule, const Request& request,
             const Key& subject) const {
     switch (limit.shape) {

@@ -9,8 +9,10 @@
 namespace weir {
 namespace {
 
-std::vector<const RuleLimit*> LimitsOf(const CopiesMatch& match) {
-  std::vector<const RuleLimit*> limits;
+using CopyLimits = absl::InlinedVector<const RuleLimit*, 4>;
+
+CopyLimits LimitsOf(const CopiesMatch& match) {
+  CopyLimits limits;
   if (match.resource == nullptr || match.enforcement == Enforcement::kOff) return limits;
   limits.push_back(match.per_subject);
   if (match.total != nullptr) limits.push_back(match.total);
@@ -51,11 +53,11 @@ struct Limiter::Impl::Attempt {
   Hold hold;                // if it was granted
 };
 
-std::vector<Charge> Limiter::Impl::CopyCharges(const RulesInForce& rules,
-                                               std::span<const RuleLimit* const> limits,
-                                               const Request& request, bool shadow) const {
+Limiter::Impl::Charges Limiter::Impl::CopyCharges(const RulesInForce& rules,
+                                                  std::span<const RuleLimit* const> limits,
+                                                  const Request& request, bool shadow) const {
   const Key subject = hash_(request.subject);
-  std::vector<Charge> charges;
+  Charges charges;
   for (const RuleLimit* limit : limits) {
     const LimitInForce& in_force = rules[*limit];
     if (in_force.slot == nullptr) continue;
@@ -72,8 +74,8 @@ void Limiter::Impl::AdmitCopies(const Wanted& wanted, std::span<Charge> charges,
   Admitted admitted{.allowed = true, .granted = wanted.copies};
   const auto counts = [](const Charge& charge) { return !charge.shadow; };
   const bool recovering = now < copies_from_ && std::any_of(charges.begin(), charges.end(), counts);
-  const bool must_wait =
-      recovering || (behind_others && waiting_.Blocks(wanted.queue(), attempt.needs));
+  const bool must_wait = recovering || (behind_others && !waiting_.empty() &&
+                                        waiting_.Blocks(wanted.queue(), attempt.needs));
   if (must_wait) {
     admitted = store_.PeekNow(charges, now);  // for what is shown
     admitted.allowed = false;
@@ -114,10 +116,10 @@ Limiter::Impl::Attempt Limiter::Impl::Try(const Wanted& wanted, bool behind_othe
         rules.rules().MatchCopies(wanted.namespace_name, wanted.resource, wanted.subject);
     attempt.error = match.error;
     if (match.error != Code::kOk) return attempt;
-    const std::vector<const RuleLimit*> limits = LimitsOf(match);
+    const CopyLimits limits = LimitsOf(match);
     const Request request{wanted.namespace_name, wanted.resource, wanted.subject, wanted.copies,
                           wanted.min_copies};
-    std::vector<Charge> charges =
+    Charges charges =
         CopyCharges(rules, limits, request, match.enforcement == Enforcement::kShadow);
     AdmitCopies(wanted, charges, behind_others, now, attempt);
     if (attempt.error != Code::kOk) return attempt;

@@ -15,8 +15,6 @@ GrpcStatus NotAMessage() {
 // What one thread needs for one message.
 struct Scratch {
   v1::LimitRequest limit_request;
-  v1::SessionRequest session_request;
-  v1::SessionResponse session_response;
   v1::Decision message;
   Decision decision;
 };
@@ -72,22 +70,21 @@ class Session : public StreamingCall {
   Session(Limiter& limiter, CallStream& stream) : limiter_(limiter), stream_(stream) {}
 
   void OnMessage(std::string_view bytes, const CallContext& context) override {
-    v1::SessionRequest& request = ThisThread().session_request;
-    v1::SessionResponse& response = ThisThread().session_response;
+    MessageArena arena;
+    v1::SessionRequest& request = arena.New<v1::SessionRequest>();
     if (!ParseMessage(bytes, request)) {
       stream_.Finish(NotAMessage());
       return;
     }
-    response.Clear();
-    response.set_id(request.id());
     if (request.has_reserve()) {
       Reserve(request.id(), request.reserve(), context.now);
     } else {
+      v1::SessionResponse& response = arena.New<v1::SessionResponse>();
+      response.set_id(request.id());
       const GrpcStatus status = Answer(request, context.now, response);
       if (!status.ok()) SetError(status, *response.mutable_error());
       Write(response);
     }
-    KeepSmall(bytes, request);
   }
   void OnHalfClose(const CallContext&) override {
     half_closed_ = true;
@@ -124,10 +121,11 @@ class Session : public StreamingCall {
     const ReserveRequest request = ToReserve(message);
     waiting_ += 1;
     ReserveOnThread(
-        *way_back_,
+        *way_back_, request.wait > Duration::zero(),
         [&](ReserveDone done) { limiter_.Reserve(HeldBy(now), request, now, std::move(done)); },
         [this, id](const Result<Reservation>& told) {
-          v1::SessionResponse response;
+          MessageArena arena;
+          v1::SessionResponse& response = arena.New<v1::SessionResponse>();
           response.set_id(id);
           if (told) {
             FillReservation(*told, *response.mutable_reservation());

@@ -86,7 +86,7 @@ void Reserve(Limiter& limiter, const HttpRequest& http, Responder given) {
   const auto responder = std::make_shared<Responder>(std::move(given));
   const uint64_t least = request.min_copies.value_or(request.copies);
   ReserveOnThread(
-      *http.way_back,
+      *http.way_back, request.wait > Duration::zero(),
       [&](ReserveDone done) { limiter.Reserve(session, request, http.now, std::move(done)); },
       [responder, least](const Result<Reservation>& told) {
         SendReservation(*responder, told, least);

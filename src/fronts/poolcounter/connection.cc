@@ -72,7 +72,7 @@ void Connection::Acquire(std::string_view words, bool share, Instant now) {
   waiting_ = true;
   late_ = false;
   ReserveOnThread(
-      *way_back_,
+      *way_back_, true,
       [&](ReserveDone done) { limiter_.ReservePool(session_, request, now, std::move(done)); },
       [this, now, number = ++asked_,
        may_queue = request.max_queue > 0](const Result<Reservation>& told) {

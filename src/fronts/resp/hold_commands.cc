@@ -33,8 +33,7 @@ void Connection::Reserve(const Words& words, Instant now) {
   const auto reserve = [&](ReserveDone done) {
     limiter_.Reserve(Session(now), request, now, std::move(done));
   };
-  if (request.wait == Duration::zero()) return reserve(answer);
-  waiting_ = !ReserveOnThread(*way_back_, reserve, answer);
+  waiting_ = !ReserveOnThread(*way_back_, request.wait > Duration::zero(), reserve, answer);
 }
 
 void Connection::Release(const Words& words, Instant now) {
