@@ -1,5 +1,6 @@
 #include "bench/holds/resp_load.h"
 
+#include <initializer_list>
 #include <stdexcept>
 
 namespace weir::bench {
@@ -15,6 +16,15 @@ size_t CountOf(std::string_view text, std::string_view part) {
     count += 1;
   }
   return count;
+}
+
+// As client libraries send it.
+void AddCommand(std::initializer_list<std::string_view> words, std::string& out) {
+  out += "*" + std::to_string(words.size()) + "\r\n";
+  for (const std::string_view word : words) {
+    out += "$" + std::to_string(word.size()) + "\r\n";
+    out.append(word).append("\r\n");
+  }
 }
 
 }  // namespace
@@ -46,8 +56,8 @@ void RespLoad::Throttle(size_t times, size_t in_flight) {
   for (size_t i = 0; i < rounds; ++i) {
     // Five numbers. What is left of the last one when the next round begins does no harm.
     Round(in_flight, "*5\r\n", [&](size_t, size_t, std::string& out) {
-      const std::string key = std::to_string(subject_++ % kSubjects);
-      out += "CL.THROTTLE key:" + key + " 1000000 1000000 1\r\n";
+      const std::string key = "key:" + std::to_string(subject_++ % kSubjects);
+      AddCommand({"CL.THROTTLE", key, "1000000", "1000000", "1"}, out);
     });
   }
 }
@@ -56,7 +66,8 @@ void RespLoad::Hold(size_t times, size_t in_flight) {
   const size_t rounds = times / (in_flight * sockets_.size());
   for (size_t i = 0; i < rounds; ++i) {
     Round(in_flight, kGroups, [&](size_t, size_t, std::string& out) {
-      out += "WEIR.RESERVE bench seats " + std::to_string(subject_++ % kSubjects) + "\r\n";
+      const std::string subject = std::to_string(subject_++ % kSubjects);
+      AddCommand({"WEIR.RESERVE", "bench", "seats", subject}, out);
     });
   }
 }
@@ -75,7 +86,7 @@ void RespLoad::ReserveAndRelease(size_t times, size_t in_flight) {
       if (holds[c].size() != in_flight) throw std::runtime_error("not every copy was granted");
     }
     Round(in_flight, "copies\r\n:0\r\n", [&](size_t c, size_t k, std::string& out) {
-      out += "WEIR.RELEASE " + holds[c][k] + "\r\n";
+      AddCommand({"WEIR.RELEASE", holds[c][k]}, out);
     });
   }
 }

@@ -33,11 +33,12 @@ std::vector<Returned> HoldBook::EndSession(const SessionId& id) {
   std::vector<Returned> returned;
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return returned;
-  for (const Ticket& name : found->second.holds) {
-    const auto hold = holds_.find(name);
-    const uint64_t copies = hold->second.copies;
-    returned.push_back(ReturnedOf(std::move(hold->second), copies, 0));
-    holds_.erase(hold);
+  for (Entry* entry = found->second.first; entry != nullptr;) {
+    const uint64_t copies = entry->hold.copies;
+    returned.push_back(ReturnedOf(std::move(entry->hold), copies, 0));
+    const Ticket name = entry->name;
+    entry = entry->next;
+    holds_.erase(name);
   }
   sessions_.erase(found);
   Tell();
@@ -45,34 +46,51 @@ std::vector<Returned> HoldBook::EndSession(const SessionId& id) {
 }
 
 Ticket HoldBook::Add(Hold hold) {
-  const Ticket name = NewTicket(node_);
-  sessions_[hold.session].holds.insert(name);
-  holds_.try_emplace(name, std::move(hold));
+  Session& session = sessions_[hold.session];
+  auto entry = std::make_unique<Entry>();
+  const Ticket name = entry->name = NewTicket(node_);
+  entry->hold = std::move(hold);
+  entry->next = session.first;
+  if (session.first != nullptr) session.first->previous = entry.get();
+  session.first = entry.get();
+  holds_.try_emplace(name, std::move(entry));
   Tell();
   return name;
 }
 
-Result<Hold*> HoldBook::Find(const SessionId& session, const Ticket& name, uint64_t& copies) {
+Result<HoldBook::Entry*> HoldBook::Find(const SessionId& session, const Ticket& name,
+                                        uint64_t& copies) {
   const auto found = holds_.find(name);
-  if (found == holds_.end() || found->second.session != session) {
+  if (found == holds_.end() || found->second->hold.session != session) {
     return Error{Code::kNotHeld, "this session has no such hold: it was released, or never was",
                  "hold"};
   }
-  Hold& hold = found->second;
+  const Hold& hold = found->second->hold;
   if (copies > hold.copies) {
     return Error{Code::kBadRequest,
                  "the hold has " + std::to_string(hold.copies) + " copies, not so many", "copies"};
   }
   if (copies == 0) copies = hold.copies;
-  return &hold;
+  return found->second.get();
 }
 
-void HoldBook::Shrink(const Ticket& name, Hold& hold, uint64_t copies) {
-  hold.copies -= copies;
-  if (hold.copies > 0) return;
-  sessions_[hold.session].holds.erase(name);
+Hold HoldBook::Take(Entry& entry, uint64_t copies) {
+  entry.hold.copies -= copies;
+  if (entry.hold.copies > 0) {
+    Hold part = entry.hold;
+    part.copies = copies;
+    return part;
+  }
+  if (entry.next != nullptr) entry.next->previous = entry.previous;
+  Entry*& before =
+      entry.previous != nullptr ? entry.previous->next : sessions_[entry.hold.session].first;
+  before = entry.next;
+  Hold all = std::move(entry.hold);
+  all.copies = copies;
+  const Ticket name = entry.name;
   holds_.erase(name);
   Tell();
+  return all;
 }
 
 Returned HoldBook::ReturnedOf(Hold hold, uint64_t copies, uint64_t left) {
@@ -81,28 +99,20 @@ Returned HoldBook::ReturnedOf(Hold hold, uint64_t copies, uint64_t left) {
 }
 
 Result<Returned> HoldBook::Release(const SessionId& session, const Ticket& name, uint64_t copies) {
-  const Result<Hold*> hold = Find(session, name, copies);
-  if (!hold) return hold.error();
-  const uint64_t left = (*hold)->copies - copies;
-  if (left > 0) {
-    (*hold)->copies = left;
-    return ReturnedOf(**hold, copies, left);
-  }
-  Hold gone = std::move(**hold);
-  Shrink(name, **hold, copies);
-  return ReturnedOf(std::move(gone), copies, 0);
+  const Result<Entry*> found = Find(session, name, copies);
+  if (!found) return found.error();
+  const uint64_t left = (*found)->hold.copies - copies;
+  return ReturnedOf(Take(**found, copies), copies, left);
 }
 
 Result<Ticket> HoldBook::Transfer(const SessionId& session, const Ticket& name, uint64_t copies,
                                   Instant expires) {
-  const Result<Hold*> hold = Find(session, name, copies);
-  if (!hold) return hold.error();
+  const Result<Entry*> found = Find(session, name, copies);
+  if (!found) return found.error();
   const Ticket transfer = NewTicket(node_);
-  Hold moved = **hold;
-  moved.copies = copies;
-  transfers_.try_emplace(transfer, Transferred{std::move(moved), expires});
+  transfers_.try_emplace(transfer, Transferred{Take(**found, copies), expires});
   transfers_by_expiry_.emplace(expires, transfer);
-  Shrink(name, **hold, copies);
+  Tell();
   return transfer;
 }
 

@@ -7,11 +7,11 @@
 
 #include <atomic>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <absl/container/flat_hash_map.h>
-#include <absl/container/flat_hash_set.h>
 #include <absl/container/inlined_vector.h>
 
 #include "base/keyed_hash.h"
@@ -74,10 +74,17 @@ class HoldBook {
   size_t transfers() const { return transfers_.size(); }
 
  private:
+  // In the list of its session: the end of one finds them without a second table of names.
+  struct Entry {
+    Ticket name;
+    Hold hold;
+    Entry* previous = nullptr;
+    Entry* next = nullptr;
+  };
   struct Session {
     Duration ttl = kNever;
     Instant expires = kEndOfTime;
-    absl::flat_hash_set<Ticket, TicketHash> holds;
+    Entry* first = nullptr;
   };
   struct Transferred {
     Hold hold;
@@ -85,8 +92,9 @@ class HoldBook {
   };
 
   // The hold, if the session holds at least so many copies; `copies` 0 becomes all of them.
-  Result<Hold*> Find(const SessionId& session, const Ticket& hold, uint64_t& copies);
-  void Shrink(const Ticket& name, Hold& hold, uint64_t copies);
+  Result<Entry*> Find(const SessionId& session, const Ticket& hold, uint64_t& copies);
+  // Takes so many copies out of it: what was taken.
+  Hold Take(Entry& entry, uint64_t copies);
   static Returned ReturnedOf(Hold hold, uint64_t copies, uint64_t left);
 
   void Tell() {
@@ -96,7 +104,7 @@ class HoldBook {
   const uint32_t node_;
   std::atomic<uint64_t>* const outstanding_;
   absl::flat_hash_map<SessionId, Session, TicketHash> sessions_;
-  absl::flat_hash_map<Ticket, Hold, TicketHash> holds_;
+  absl::flat_hash_map<Ticket, std::unique_ptr<Entry>, TicketHash> holds_;
   absl::flat_hash_map<Ticket, Transferred, TicketHash> transfers_;
   std::multimap<Instant, Ticket> transfers_by_expiry_;  // seized ones stay in it until then
 };
