@@ -8,7 +8,11 @@ else()
   target_include_directories(weir_oracle INTERFACE "${PROJECT_SOURCE_DIR}")
 endif()
 
-weir_executable(weir-lab lab/*.cc weir_oracle CLI11::CLI11 fmt::fmt)
+file(GLOB replicated_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lab/replicated/*.cc")
+weir_add_library(weir_replicated_lab "${replicated_sources}" weir_replication fmt::fmt)
+target_include_directories(weir_replicated_lab PUBLIC "${PROJECT_SOURCE_DIR}")
+
+weir_executable(weir-lab lab/*.cc weir_oracle weir_replicated_lab CLI11::CLI11 fmt::fmt)
 
 if(NOT WEIR_SANITIZE)
   weir_executable(weir-bench "bench/*.cc;bench/*/*.cc" weir_server CLI11::CLI11 fmt::fmt

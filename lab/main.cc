@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "lab/oracle/command.h"
+#include "lab/replicated/run.h"
+#include "lab/replicated/spotify.h"
 
 namespace {
 
@@ -14,6 +16,8 @@ constexpr char kHelp[] =
     "      compares every decision with a slow oracle in 128-bit arithmetic\n"
     "  weir-lab oracle --golden\n"
     "      prints golden vectors for other implementations\n"
+    "  weir-lab run NAME [--runs N] [--seed N] [--nodes N] [--capacity N] [--loss SHARE] [--json]\n"
+    "      an experiment on replicated limits: how precise, at what cost\n"
     "  weir-lab list\n"
     "      what can be run\n";
 
@@ -26,9 +30,10 @@ int main(int argc, char** argv) {
     return args.empty() ? 2 : 0;
   }
   if (args[0] == "list") {
-    fmt::print("oracle    every algorithm against a slow oracle\n");
+    for (const std::string& name : weir::lab::SpotifyNames()) fmt::print("{}\n", name);
     return 0;
   }
+  if (args[0] == "run") return weir::lab::RunCommand(std::span(args).subspan(1));
   if (args[0] == "oracle") return weir::oracle::OracleCommand(std::span(args).subspan(1));
   fmt::print(stderr, "weir-lab: no command '{}'; 'weir-lab help' lists them\n", args[0]);
   return 2;

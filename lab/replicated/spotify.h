@@ -1,0 +1,33 @@
+// The experiments of the thesis on replicated limits, on generated traffic.
+//
+//   a               10 users, five minutes, 68.3 c requests; shares of the users as 1/1 … 1/10
+//   b-extreme       one user, a minute, 21.5 c
+//   b-substantial   3.2 c
+//   b-barely        1.1 c
+//   b-under         just below the refill rate, two minutes
+//   c               5000 users, an hour; most ask seldom, some often (log-normal rates)
+//   d               c = 5, a token a second, a request every 0.9 s, 100 s
+//
+// Arrivals are a Poisson process, but for b-under and d, which are regular.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lab/replicated/simulation.h"
+
+namespace weir::lab {
+
+struct SpotifyExperiment {
+  std::string name;
+  SharedBucket limit;
+  Duration interval = std::chrono::milliseconds(300);  // of gossip, where there is one
+  std::vector<SimulatedRequest> requests;
+};
+
+// Names as they are run: "spotify-a", ….
+std::vector<std::string> SpotifyNames();
+// Throws std::invalid_argument if there is no such.
+SpotifyExperiment MakeSpotify(const std::string& name, uint64_t capacity, uint64_t seed);
+
+}  // namespace weir::lab

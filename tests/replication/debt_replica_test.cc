@@ -1,0 +1,169 @@
+// Nodes that share a debt: never far past the limit, and of one mind once it is quiet.
+#include "replication/debt_replica.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include "lab/replicated/spotify.h"
+
+namespace weir {
+namespace {
+
+constexpr Instant kStart = FromNanos(1'800'000'000'000'000'000);
+constexpr SharedBucket kLimit{100, 10, std::chrono::seconds(1)};
+constexpr Key kKey{1, 2};
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+lab::MakeReplica Debt() {
+  return [](Origin self, Instant start) {
+    return std::make_unique<DebtReplica>(self, DebtOptions{}, start);
+  };
+}
+
+TEST(DebtReplica, PushesWhenWhatIsUntoldReachesItsShareOfTheRoom) {
+  DebtReplica node({0, 1}, {}, kStart);
+  node.SetPeers({0, 1});
+  for (int i = 0; i < 19; ++i) EXPECT_TRUE(node.Admit(kKey, kLimit, 1, kStart));
+  EXPECT_GT(node.NextTick(), kStart);
+  EXPECT_TRUE(node.Admit(kKey, kLimit, 1, kStart));  // 20 >= (100 - 20) / 4
+  EXPECT_LE(node.NextTick(), kStart);
+  EXPECT_EQ(node.Tick(kStart).size(), 1u);
+  EXPECT_TRUE(node.Tick(kStart).empty()) << "told once";
+}
+
+TEST(DebtReplica, BrokenBytesChangeNothing) {
+  DebtReplica one({0, 1}, {}, kStart), other({1, 1}, {}, kStart);
+  one.SetPeers({0, 1});
+  other.SetPeers({0, 1});
+  for (int i = 0; i < 50; ++i) one.Admit(kKey, kLimit, 1, kStart);
+  const std::vector<Envelope> out = one.Tick(kStart);
+  ASSERT_EQ(out.size(), 1u);
+  bool good = true;
+  for (size_t length = 0; length < out[0].bytes.size(); ++length) {
+    other.Receive(out[0].bytes.substr(0, length), kStart, good);
+    if (good) EXPECT_EQ(other.keys(), 0u) << "an envelope of " << length << " bytes has no row";
+  }
+  other.Receive(out[0].bytes, kStart, good);
+  EXPECT_TRUE(good);
+  EXPECT_EQ(other.Remaining(kKey, kLimit, kStart), 50u);
+}
+
+TEST(DebtReplica, AnIdleSubjectCostsNothing) {
+  DebtReplica node({0, 1}, {}, kStart);
+  node.SetPeers({0, 1});
+  node.Admit(kKey, kLimit, 5, kStart);
+  Instant now = kStart;
+  for (int i = 0; i < 100; ++i) node.Tick(now += milliseconds(100));
+  EXPECT_EQ(node.keys(), 0u);
+}
+
+TEST(DebtReplica, ANodeThatComesNewIsToldEverything) {
+  DebtReplica one({0, 1}, {}, kStart), fresh({1, 2}, {}, kStart);
+  one.SetPeers({0, 1});
+  fresh.SetPeers({0, 1});
+  one.Admit(kKey, kLimit, 30, kStart);
+  bool good = false;
+  for (const Envelope& envelope : one.Everything(1, kStart)) {
+    fresh.Receive(envelope.bytes, kStart, good);
+    EXPECT_TRUE(good);
+  }
+  EXPECT_EQ(fresh.Remaining(kKey, kLimit, kStart), 70u);
+}
+
+// A few nodes and a network that loses, doubles and reorders, by hand.
+RC_GTEST_PROP(DebtReplica, AfterQuietAllAreOfOneMind, ()) {
+  constexpr uint32_t kNodes = 4;
+  std::vector<std::unique_ptr<DebtReplica>> nodes;
+  std::vector<uint32_t> all;
+  for (uint32_t i = 0; i < kNodes; ++i) all.push_back(i);
+  for (const uint32_t i : all) {
+    nodes.push_back(std::make_unique<DebtReplica>(Origin{i, 1}, DebtOptions{}, kStart));
+    nodes.back()->SetPeers(all);
+  }
+  std::vector<Envelope> flying;
+  const auto add = [&](std::vector<Envelope> more) {
+    for (Envelope& one : more) flying.push_back(std::move(one));
+  };
+  uint64_t admitted = 0;
+  Instant now = kStart;
+  const SharedBucket slow{100, 1, std::chrono::hours(1)};  // so that nothing is forgotten meanwhile
+  for (int step = 0; step < 60; ++step) {
+    now += milliseconds(*rc::gen::inRange(0, 200));
+    const auto node = *rc::gen::inRange<uint32_t>(0, kNodes);
+    if (nodes[node]->Admit(kKey, slow, 1, now)) admitted += 1;
+    for (const uint32_t i : all) {
+      if (nodes[i]->NextTick() <= now) add(nodes[i]->Tick(now));
+    }
+    for (int i = *rc::gen::inRange(0, 4); i > 0 && !flying.empty(); --i) {
+      const auto which = *rc::gen::inRange<size_t>(0, flying.size());
+      const Envelope one = flying[which];
+      const int fate = *rc::gen::inRange(0, 4);  // 0: lost, 1: comes and will come again
+      if (fate != 1) flying.erase(flying.begin() + static_cast<std::ptrdiff_t>(which));
+      bool good = false;
+      if (fate > 0) add(nodes[one.to]->Receive(one.bytes, now, good));
+    }
+  }
+  flying.clear();
+  for (int quiet = 0; quiet < 400; ++quiet) {
+    now += milliseconds(100);
+    for (const uint32_t i : all) {
+      if (nodes[i]->NextTick() <= now) add(nodes[i]->Tick(now));
+    }
+    bool good = false;
+    for (std::vector<Envelope> batch; !flying.empty();) {
+      batch.swap(flying);
+      for (const Envelope& one : batch) add(nodes[one.to]->Receive(one.bytes, now, good));
+      batch.clear();
+    }
+  }
+  for (const uint32_t i : all) {
+    RC_ASSERT(nodes[i]->Remaining(kKey, slow, now) == 100 - admitted);
+  }
+}
+
+struct Wanted {
+  const char* name;
+  double precision;
+};
+
+class DebtOnSpotify : public ::testing::TestWithParam<Wanted> {};
+
+TEST_P(DebtOnSpotify, IsAsGoodAsOneLimiter) {
+  const lab::SpotifyExperiment experiment = lab::MakeSpotify(GetParam().name, 1000, 7);
+  const lab::Measured measured = Simulate(experiment.requests, Debt(), {.limit = experiment.limit});
+  EXPECT_GE(measured.precision(), GetParam().precision);
+  EXPECT_LE(measured.precision(), 100.5);
+  EXPECT_LE(measured.over_admission_max, 10u) << "one percent of the capacity";
+  EXPECT_LE(measured.wrongful_refusals, measured.requests / 100 + 8);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sets, DebtOnSpotify,
+                         ::testing::Values(Wanted{"spotify-b-extreme", 99.9},
+                                           Wanted{"spotify-b-substantial", 99.9},
+                                           Wanted{"spotify-b-barely", 99},
+                                           Wanted{"spotify-b-under", 100},
+                                           Wanted{"spotify-d", 100}));
+
+TEST(DebtOnSpotify, LossCostsLittle) {
+  const lab::SpotifyExperiment experiment = lab::MakeSpotify("spotify-b-substantial", 1000, 7);
+  lab::SimulationOptions options{.limit = experiment.limit};
+  options.network = {.jitter = milliseconds(5), .loss = 0.1, .duplication = 0.1};
+  const lab::Measured measured = Simulate(experiment.requests, Debt(), options);
+  EXPECT_GE(measured.precision(), 99);
+  EXPECT_LE(measured.over_admission_max, 30u);
+}
+
+TEST(DebtOnSpotify, TheSameSeedIsTheSameRun) {
+  const lab::SpotifyExperiment experiment = lab::MakeSpotify("spotify-b-barely", 1000, 3);
+  lab::SimulationOptions options{.limit = experiment.limit};
+  options.network.loss = 0.1;
+  const lab::Measured one = Simulate(experiment.requests, Debt(), options);
+  const lab::Measured two = Simulate(experiment.requests, Debt(), options);
+  EXPECT_EQ(one.bytes_sent, two.bytes_sent);
+  EXPECT_EQ(one.refused, two.refused);
+}
+
+}  // namespace
+}  // namespace weir
