@@ -122,7 +122,8 @@ void DebtReplica::HeartBeat(Instant now, std::vector<Envelope>& out) {
     if (next == peers_.end()) next = peers_.begin();
     last_greeted_ = next->first;
     Peer& peer = next->second;
-    bool again = false;
+    bool again = std::any_of(peer.owed.begin(), peer.owed.end(),
+                             [](const auto& one) { return one.second == 0; });
     for (const Sent& sent : peer.outstanding) {
       // It has been greeted since, and had the time to say that it came.
       if (now - sent.at < 2 * round) break;
