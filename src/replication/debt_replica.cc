@@ -59,21 +59,22 @@ void DebtReplica::NoteChange(const Key& key, Subject& subject, uint64_t segment,
   if (std::find(subject.changed.begin(), subject.changed.end(), segment) == subject.changed.end()) {
     subject.changed.push_back(segment);
   }
-  const bool was_urgent = subject.untold == UINT64_MAX;
-  if (was_urgent) return;
   subject.untold += tokens;
+  TellIfUrgent(key, subject, now);
+  if (subject.urgent || subject.waits_to_tell) return;
+  subject.waits_to_tell = true;
+  untold_.push_back(key);
+  if (tell_at_ == kEndOfTime) tell_at_ = After(now, options_.patience);
+}
+
+void DebtReplica::TellIfUrgent(const Key& key, Subject& subject, Instant now) {
+  if (subject.urgent || subject.untold == 0) return;
   const uint64_t debt = subject.rows.Debt(subject.limit, now);
   const uint64_t room = subject.limit.capacity > debt ? subject.limit.capacity - debt : 0;
   const uint64_t nodes = peers_.size() + 1;
-  if (subject.untold >= std::max<uint64_t>(1, room / (2 * nodes)) && tokens > 0) {
-    subject.untold = UINT64_MAX;
-    urgent_.push_back(key);
-  } else if (!subject.waits_to_tell) {
-    subject.waits_to_tell = true;
-    const Duration patience = std::clamp((subject.rows.ZeroAt(subject.limit, now) - now) / 10,
-                                         options_.least_patience, options_.most_patience);
-    untold_.emplace(After(now, patience), key);
-  }
+  if (subject.untold < std::max<uint64_t>(1, room / (2 * nodes))) return;
+  subject.urgent = true;
+  urgent_.push_back(key);
 }
 
 // ---- Telling ----
@@ -84,6 +85,7 @@ void DebtReplica::TellPeers(const Key& key, Subject& subject) {
   }
   subject.changed.clear();
   subject.untold = 0;
+  subject.urgent = false;
 }
 
 std::vector<Envelope> DebtReplica::Tick(Instant now) {
@@ -94,13 +96,17 @@ std::vector<Envelope> DebtReplica::Tick(Instant now) {
     if (found != subjects_.end()) TellPeers(key, found->second);
   }
   urgent_.clear();
-  for (; !untold_.empty() && untold_.top().first <= now; untold_.pop()) {
-    const auto found = subjects_.find(untold_.top().second);
-    if (found == subjects_.end()) continue;
-    found->second.waits_to_tell = false;
-    if (found->second.changed.empty()) continue;
-    TellPeers(found->first, found->second);
-    told = true;
+  if (tell_at_ <= now) {
+    for (const Key& key : untold_) {
+      const auto found = subjects_.find(key);
+      if (found == subjects_.end()) continue;
+      found->second.waits_to_tell = false;
+      if (found->second.changed.empty()) continue;
+      TellPeers(found->first, found->second);
+      told = true;
+    }
+    untold_.clear();
+    tell_at_ = kEndOfTime;
   }
   for (auto& [node, peer] : peers_) {
     const bool gap = After(peer.gap_since, options_.gap_patience) <= now;
@@ -278,6 +284,7 @@ void DebtReplica::MergeRow(const Entry& entry, Instant now) {
   if (subject.limited) {
     subject.forget_at =
         std::max(subject.forget_at, After(subject.rows.ZeroAt(subject.limit, now), options_.grace));
+    TellIfUrgent(entry.key, subject, now);  // there may be less room than there was
   }
   if (is_new) forgetting_.emplace(subject.forget_at, entry.key);
 }
@@ -352,7 +359,7 @@ void DebtReplica::Forget(Instant now) {
 Instant DebtReplica::NextTick() const {
   if (!urgent_.empty()) return Instant::min();
   Instant next = next_heartbeat_;
-  if (!untold_.empty()) next = std::min(next, untold_.top().first);
+  next = std::min(next, tell_at_);
   for (const auto& [node, peer] : peers_) {
     if (peer.gap_since != kEndOfTime) {
       next = std::min(next, After(peer.gap_since, options_.gap_patience));
@@ -386,7 +393,7 @@ size_t DebtReplica::bytes() const {
       bytes += sizeof(Sent) + sent.rows.capacity() * sizeof(RowName);
     }
   }
-  bytes += (untold_.size() + forgetting_.size()) * sizeof(Due);
+  bytes += untold_.capacity() * sizeof(Key) + forgetting_.size() * sizeof(Due);
   return bytes;
 }
 

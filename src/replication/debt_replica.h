@@ -25,10 +25,10 @@
 namespace weir {
 
 struct DebtOptions {
-  // A tenth of the time in which the debt would be gone, within these: that alone brings no node past
-  // the limit, for the untold of all are never more than half of the room.
-  Duration least_patience = std::chrono::seconds(1), most_patience = std::chrono::seconds(10);
-  Duration grace = std::chrono::seconds(3);  // longer than news take to spread
+  // What is not urgent is told together, so late. That brings no node past the limit: the untold of
+  // all are never more than half of the room.
+  Duration patience = std::chrono::seconds(10);
+  Duration grace = std::chrono::seconds(15);  // longer than news take to spread
   Duration heartbeat = std::chrono::seconds(1);
   Duration gap_patience = std::chrono::milliseconds(20);  // for envelopes that overtake one another
 };
@@ -61,7 +61,8 @@ class DebtReplica : public Replica {
     DebtRows rows;
     Instant forget_at{};
     uint64_t untold = 0;
-    bool waits_to_tell = false;
+    bool urgent = false;            // to be told at once
+    bool waits_to_tell = false;     // or with others
     std::vector<uint64_t> changed;  // segments of self, to be told
   };
   struct RowName {
@@ -93,6 +94,7 @@ class DebtReplica : public Replica {
     Duration keep{};
   };
 
+  void TellIfUrgent(const Key& key, Subject& subject, Instant now);
   void NoteChange(const Key& key, Subject& subject, uint64_t segment, uint64_t tokens, Instant now);
   void TellPeers(const Key& key, Subject& subject);
   void Forget(Instant now);
@@ -117,7 +119,8 @@ class DebtReplica : public Replica {
     bool operator()(const Due& a, const Due& b) const { return a.first > b.first; }
   };
   using Agenda = std::priority_queue<Due, std::vector<Due>, Later>;
-  Agenda untold_;      // by when each is told
+  std::vector<Key> untold_;  // not urgent: told together
+  Instant tell_at_ = kEndOfTime;
   Agenda forgetting_;  // when each is looked at
   Instant next_heartbeat_;
   uint32_t last_greeted_ = 0;
