@@ -48,7 +48,7 @@ endfunction()
 # weir_test(FOLDER LIBRARIES...): one executable of tests/FOLDER/*.cc. Each case is a ctest of its
 # own, FOLDER.Suite.Case (a/b is a_b), with one label that follows from its name:
 #   …Long…     `long`: not run by ./test
-#   …Thread…   `threads`: also run under the thread sanitizer, where only folders with such a case
+#   …Thread…   `threads`: also run under the thread sanitizer, where only files with such a case
 #              are built
 #   others     `short`
 function(weir_test folder)
@@ -99,12 +99,20 @@ function(weir_keep_thread_tests list)
   if(NOT WEIR_SANITIZE STREQUAL "thread")
     return()
   endif()
+  set(tests "")
+  set(helpers "")
   foreach(source IN LISTS ${list})
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
-    file(STRINGS "${source}" hits REGEX "Thread")
+    file(STRINGS "${source}" hits REGEX "^(TEST|RC_GTEST).*Thread")
     if(hits)
-      return()
+      list(APPEND tests "${source}")
+    elseif(NOT source MATCHES "_test\\.cc$")
+      list(APPEND helpers "${source}")
     endif()
   endforeach()
-  set(${list} "" PARENT_SCOPE)
+  if(tests)
+    set(${list} ${tests} ${helpers} PARENT_SCOPE)
+  else()
+    set(${list} "" PARENT_SCOPE)
+  endif()
 endfunction()

@@ -83,6 +83,21 @@ TEST_F(E2eServer, HangupReloadsAndTerminationDrains) {
   EXPECT_TRUE(idle.closed_by_peer());
 }
 
+// Whether a thread has seen it by then or not.
+TEST_F(E2eServer, WhatWasSentBeforeTheStopIsAnswered) {
+  for (int round = 0; round < 10; ++round) {
+    ServerProcess server({"--config", rules_});
+    std::vector<std::unique_ptr<Socket>> sockets;
+    for (int i = 0; i < 8; ++i) {
+      sockets.push_back(std::make_unique<Socket>(server.port("resp")));
+      sockets.back()->Send("PING\r\n");
+    }
+    server.Signal(SIGTERM);
+    for (const auto& socket : sockets) EXPECT_EQ(socket->ReadUntil("PONG\r\n"), "+PONG\r\n");
+    EXPECT_EQ(server.WaitForEnd(), 0) << server.log();
+  }
+}
+
 TEST_F(E2eServer, LogsAreJsonByFlag) {
   ServerProcess server({"--config", rules_, "--log-json"});
   EXPECT_TRUE(server.log().starts_with("{\"time\":\"")) << server.log();

@@ -133,6 +133,11 @@ void Acceptor::Tick(Instant now, Duration deadline) {
 }
 
 void Acceptor::Drain() {
+  // Who has connected already is served.
+  for (size_t before = SIZE_MAX; socket_ && connections_.size() != before;) {
+    before = connections_.size();
+    OnReady(0);
+  }
   if (socket_) loop_.Unwatch(socket_.get());
   socket_.Close();
   for (auto it = connections_.begin(); it != connections_.end();) {

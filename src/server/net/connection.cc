@@ -142,6 +142,8 @@ void Connection::WatchFor() {
 
 void Connection::Drain() {
   if (closed_) return;
+  if (out_.size() <= kMostUnsent) Read();  // what was sent before is answered
+  if (closed_) return;
   receiving_ = true;
   protocol_->Drain();
   receiving_ = false;
