@@ -53,8 +53,7 @@ bool CounterReplica::Admit(const Key& key, const SharedBucket& limit, uint64_t c
     if (cost > limit.capacity) return false;
     if (cost == 0) return true;
   }
-  Bucket& bucket =
-      it != buckets_.end() ? it->second : buckets_[key] = Bucket::Full(limit, now);
+  Bucket& bucket = it != buckets_.end() ? it->second : buckets_[key] = Bucket::Full(limit, now);
   bucket.Refill(now);
   bucket.Reshape(limit);
   bucket.Refill(now);
@@ -138,19 +137,15 @@ void CounterReplica::Merge(const Told& told, uint32_t sender, Instant now) {
       deltas_.Known(sender, told.key, theirs.origin);
     }
   }
-  const int128 limit =
-      Rescaled(told.bucket.limit, Ticks(told.bucket.shape), Ticks(bucket.shape));
+  const int128 limit = Rescaled(told.bucket.limit, Ticks(told.bucket.shape), Ticks(bucket.shape));
   bucket.limit = std::max(bucket.limit, limit);
   bucket.Refill(now);
 }
 
-// Each node tells a newcomer its own rows; those of nodes that are no peers, and the newcomer's
-// own of an earlier life, are told by all.
 void CounterReplica::OweRowsTo(uint32_t node) {
   for (const auto& [key, bucket] : buckets_) {
     for (const Row& row : bucket.rows) {
-      const uint32_t owner = row.origin.node;
-      if (owner == node || !deltas_.HasPeer(owner)) deltas_.OweTo(node, key, row.origin);
+      deltas_.OweNewcomer(node, row.origin.node, key, row.origin);
     }
   }
 }
@@ -163,8 +158,8 @@ void CounterReplica::WriteKey(EnvelopeWriter& to, const Key& key, Instant now) c
 
 void CounterReplica::WritePiece(EnvelopeWriter& to, const Key& key, Origin origin, Instant) const {
   const std::vector<Row>& rows = buckets_.at(key).rows;
-  const Row& row = *std::find_if(rows.begin(), rows.end(),
-                                 [&](const Row& r) { return r.origin == origin; });
+  const Row& row =
+      *std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.origin == origin; });
   to.Number(origin.node);
   to.Number(origin.incarnation);
   to.Number(row.consumed);

@@ -46,7 +46,6 @@ class Deltas {
     }
     return fresh;
   }
-  bool HasPeer(uint32_t node) { return Find(node) != nullptr; }
 
   // To all peers but `source`, which is a node.
   void Owe(const Key& key, const Piece& piece, uint32_t source) {
@@ -54,8 +53,11 @@ class Deltas {
       if (peer.node != source) OweTo(peer, key, piece);
     }
   }
-  void OweTo(uint32_t node, const Key& key, const Piece& piece) {
-    if (Peer* peer = Find(node)) OweTo(*peer, key, piece);
+  // Each node tells a newcomer its own pieces; those of nodes that are no peers, and the newcomer's
+  // own of an earlier life, are told by all.
+  void OweNewcomer(uint32_t node, uint32_t owner, const Key& key, const Piece& piece) {
+    Peer* peer = Find(node);
+    if (peer != nullptr && (owner == node || !Find(owner))) OweTo(*peer, key, piece);
   }
   // The peer knows it, as it is now.
   void Known(uint32_t node, const Key& key, const Piece& piece) {
@@ -90,7 +92,7 @@ class Deltas {
     if (now < next_) return false;
     const bool first = next_ == Instant::min();
     const auto phase = static_cast<uint64_t>(interval_.count());
-    next_ = first                    ? now + Duration(phase > 0 ? random_.Below(phase) : 0)
+    next_ = first                     ? now + Duration(phase > 0 ? random_.Below(phase) : 0)
             : next_ + interval_ > now ? next_ + interval_
                                       : now + interval_;
     return !first;
