@@ -17,8 +17,8 @@
 // agree again when it is full. Rows are kept for ever: to forget one's own number is to start
 // below what the others know, and not to be counted.
 //
-// Bound, with N nodes and D the time until all have heard: admitted in T <= N * (capacity +
-// rate * D) + rate * T.
+// Bound, with N nodes and D the time until all have heard:
+// admitted in T <= capacity + rate * T + (N - 1) * (capacity + rate * D).
 #pragma once
 
 #include "replication/deltas.h"

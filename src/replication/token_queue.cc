@@ -21,11 +21,15 @@ int128 TokenQueue::DeathAfter(const Ticks& ticks, int128 before, const Element& 
   return std::max(before + ticks.Of(element.weight - element.refunded), alone);
 }
 
+std::vector<uint32_t>::const_iterator TokenQueue::PlaceOf(const ElementName& name) const {
+  return std::lower_bound(
+      by_name_.begin(), by_name_.end(), name,
+      [&](uint32_t i, const ElementName& wanted) { return elements_[i].name < wanted; });
+}
+
 const Element* TokenQueue::Find(const ElementName& name) const {
-  // From the back: it is the youngest that are told.
-  const auto it = std::find_if(elements_.rbegin(), elements_.rend(),
-                               [&](const Element& element) { return element.name == name; });
-  return it == elements_.rend() ? nullptr : &*it;
+  const auto at = PlaceOf(name);
+  return at != by_name_.end() && elements_[*at].name == name ? &elements_[*at] : nullptr;
 }
 
 void TokenQueue::Reshape(const SharedBucket& wanted) {
@@ -79,9 +83,8 @@ std::vector<ElementName> TokenQueue::Refund(Origin origin, uint64_t cost, Instan
 }
 
 TokenQueue::Merged TokenQueue::Merge(const Element& theirs, Instant now, Duration margin) {
-  const auto it = std::find_if(elements_.begin(), elements_.end(),
-                               [&](const Element& ours) { return ours.name == theirs.name; });
-  if (it == elements_.end()) {
+  const auto at = PlaceOf(theirs.name);
+  if (at == by_name_.end() || elements_[*at].name != theirs.name) {
     const Ticks ticks(shape_);
     if (ticks.At(theirs.birth) + theirs.life + ticks.In(margin) <= ticks.At(now)) {
       return Merged::kTooOld;
@@ -89,12 +92,13 @@ TokenQueue::Merged TokenQueue::Merge(const Element& theirs, Instant now, Duratio
     Insert(theirs);
     return Merged::kNew;
   }
-  const uint32_t refunded = it->refunded;
-  it->refunded = std::max(refunded, std::min(theirs.refunded, it->weight));
-  if (theirs.birth < it->birth) {
-    Element earlier = *it;
+  Element& ours = elements_[*at];
+  const uint32_t refunded = ours.refunded;
+  ours.refunded = std::max(refunded, std::min(theirs.refunded, ours.weight));
+  if (theirs.birth < ours.birth) {
+    Element earlier = ours;
     earlier.birth = theirs.birth;
-    elements_.erase(it);
+    Remove(*at, 1);
     Insert(earlier);
   }
   if (theirs.refunded == refunded) return Merged::kSame;
@@ -105,21 +109,30 @@ std::vector<ElementName> TokenQueue::Expire(Instant now, Duration margin) {
   const Ticks ticks(shape_);
   const int128 end = ticks.At(now) - ticks.In(margin);
   std::vector<ElementName> removed;
-  auto it = elements_.begin();
-  for (; it != elements_.end(); ++it) {
-    const int128 death = DeathAfter(ticks, gone_, *it);
+  for (const Element& element : elements_) {
+    const int128 death = DeathAfter(ticks, gone_, element);
     // What was refunded stays as long as without, or a late copy would bring it back.
-    if (std::max(death, ticks.At(it->birth) + it->life) > end) break;
+    if (std::max(death, ticks.At(element.birth) + element.life) > end) break;
     gone_ = death;
-    removed.push_back(it->name);
+    removed.push_back(element.name);
   }
-  elements_.erase(elements_.begin(), it);
+  Remove(0, static_cast<uint32_t>(removed.size()));
   return removed;
 }
 
 void TokenQueue::Insert(const Element& element) {
-  elements_.insert(std::upper_bound(elements_.begin(), elements_.end(), element, Precedes),
-                   element);
+  const auto at = std::upper_bound(elements_.begin(), elements_.end(), element, Precedes);
+  const auto place = static_cast<uint32_t>(at - elements_.begin());
+  elements_.insert(at, element);
+  for (uint32_t& i : by_name_) i += i >= place;
+  by_name_.insert(PlaceOf(element.name), place);
+}
+
+void TokenQueue::Remove(uint32_t from, uint32_t count) {
+  if (count == 0) return;
+  elements_.erase(elements_.begin() + from, elements_.begin() + from + count);
+  std::erase_if(by_name_, [&](uint32_t i) { return i >= from && i - from < count; });
+  for (uint32_t& i : by_name_) i -= i > from ? count : 0;
 }
 
 }  // namespace weir

@@ -61,17 +61,22 @@ class TokenQueue {
   // Removes what has been dead for `margin`; returns which.
   std::vector<ElementName> Expire(Instant now, Duration margin);
 
-  size_t bytes() const { return elements_.capacity() * sizeof(Element); }
+  size_t bytes() const {
+    return elements_.capacity() * sizeof(Element) + by_name_.capacity() * sizeof(uint32_t);
+  }
 
  private:
   static constexpr int128 kLongAgo = -(int128{1} << 125);
 
   int128 DeathAfter(const Ticks& ticks, int128 before, const Element& element) const;
+  std::vector<uint32_t>::const_iterator PlaceOf(const ElementName& name) const;
   void Insert(const Element& element);
+  void Remove(uint32_t from, uint32_t count);
 
   SharedBucket shape_;
   int128 gone_ = kLongAgo;  // the death of the last that was removed
   std::vector<Element> elements_;
+  std::vector<uint32_t> by_name_;  // where they stand in elements_
 };
 
 }  // namespace weir

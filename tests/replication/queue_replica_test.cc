@@ -195,6 +195,27 @@ TEST(QueueReplica, ManyElementsTravelInEnvelopesThatNoNetworkCuts) {
   EXPECT_TRUE(nodes.all_good);
 }
 
+TEST(QueueReplica, NodeThatComesBackWithoutMemoryIsToldWhatStillCounts) {
+  Queues nodes = MakeQueues(3, {});
+  for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(nodes[i].Admit(kSomeKey, kSlow, 7, nodes.now));
+  nodes.RunFor(1min);
+  nodes.Restart(1, 2);
+  EXPECT_TRUE(nodes[1].Admit(kSomeKey, kSlow, 1, nodes.now));
+  nodes.RunFor(1min);
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(nodes[i].Remaining(kSomeKey, kSlow, nodes.now), 28u);
+}
+
+TEST(QueueReplica, BytesComeAndGoWithTheElements) {
+  Queues nodes = MakeQueues(3, {});
+  const size_t before = nodes[0].bytes();
+  const SharedBucket bucket{200, 10, 1s};
+  for (int i = 0; i < 200; ++i) EXPECT_TRUE(nodes[0].Admit(kSomeKey, bucket, 1, nodes.now));
+  EXPECT_GE(nodes[0].bytes(), before + 200 * (sizeof(Element) + 2 * sizeof(ElementName)));
+  nodes.RunFor(1min);
+  EXPECT_EQ(nodes[0].keys(), 0u);
+  EXPECT_LT(nodes[0].bytes(), before + 1000);
+}
+
 TEST(QueueReplica, BrokenBytesChangeNothing) {
   QueueReplica source({0, 1}, {.interval = 0ns});
   source.SetPeers({1});
