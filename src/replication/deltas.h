@@ -68,13 +68,15 @@ class Deltas {
     for (Peer& peer : peers_) Settle(peer, key, piece);
   }
 
-  // How many pieces wait to be sent to the peer: Listings 4.6 to 4.8.
-  size_t unsent(size_t peer) const { return peers_[peer].unsent; }
-  bool IsUnsent(size_t peer, const Key& key, const Piece& piece) const {
+  // What waits to be sent to the peer.
+  std::vector<Piece> Unsent(size_t peer, const Key& key) const {
+    std::vector<Piece> unsent;
     const auto it = peers_[peer].owed.find(key);
-    if (it == peers_[peer].owed.end()) return false;
-    const auto at = Place(it->second, piece);
-    return at != it->second.end() && at->piece == piece && at->sent_in == 0;
+    if (it == peers_[peer].owed.end()) return unsent;
+    for (const Owed& owed : it->second) {
+      if (owed.sent_in == 0) unsent.push_back(owed.piece);
+    }
+    return unsent;
   }
   // Pieces that some peer is not known to know.
   size_t owed() const {
@@ -98,7 +100,7 @@ class Deltas {
     return !first;
   }
   size_t AnyPeer() { return random_.Below(peers_.size()); }
-  // The one with the most to be sent; chance decides between equals.
+  // The one for which most waits (Listings 4.6 to 4.8); chance decides between equals.
   size_t LeastInformedPeer() {
     size_t chosen = 0, equals = 0;
     for (size_t i = 0; i < peers_.size(); ++i) {

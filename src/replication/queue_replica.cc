@@ -130,12 +130,20 @@ bool QueueReplica::IsFrequent(size_t peer, const Key& key, const TokenQueue& que
   const uint64_t nodes = deltas_.peer_count() + 1;
   const uint64_t window =
       std::max<uint64_t>(2, options_.window > 0 ? options_.window : queue.shape().capacity / nodes);
+  std::vector<const Element*> waiting;
   uint64_t tokens = 0;
-  for (auto it = queue.elements().rbegin(); it != queue.elements().rend(); ++it) {
-    if (!deltas_.IsUnsent(peer, key, it->name)) continue;
-    tokens += it->weight;
+  for (const ElementName& name : deltas_.Unsent(peer, key)) {
+    waiting.push_back(queue.Find(name));
+    tokens += waiting.back()->weight;
+  }
+  if (tokens < window) return false;
+  std::sort(waiting.begin(), waiting.end(),
+            [](const Element* a, const Element* b) { return a->birth > b->birth; });
+  tokens = 0;
+  for (const Element* element : waiting) {
+    tokens += element->weight;
     if (tokens < window) continue;
-    return int128{(now - it->birth).count()} <
+    return int128{(now - element->birth).count()} <
            int128{options_.frequency_threshold.count()} * (window - 1);
   }
   return false;

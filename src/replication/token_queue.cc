@@ -98,8 +98,12 @@ TokenQueue::Merged TokenQueue::Merge(const Element& theirs, Instant now, Duratio
   if (theirs.birth < ours.birth) {
     Element earlier = ours;
     earlier.birth = theirs.birth;
-    Remove(*at, 1);
-    Insert(earlier);
+    if (*at == 0 || Precedes(elements_[*at - 1], earlier)) {
+      ours.birth = theirs.birth;
+    } else {
+      Remove(*at, 1);
+      Insert(earlier);
+    }
   }
   if (theirs.refunded == refunded) return Merged::kSame;
   return theirs.refunded > refunded ? Merged::kRaised : Merged::kBehind;

@@ -132,13 +132,13 @@ TEST(CounterReplica, BrokenBytesChangeNothing) {
 }
 
 RC_GTEST_PROP(CounterReplicaProperty, AnyBytesAreSurvived, (uint64_t seed)) {
-  Random random(seed);
+  Random chance(seed);
   CounterReplica source({0, 1}, {0ns, 1});
   source.SetPeers({1});
   for (uint64_t i = 0; i < 3; ++i) source.Admit({i, i}, kFivePerSecond, 2, kStart);
   source.Tick(kStart);
   std::string bytes = source.Tick(kStart).at(0).bytes;
-  for (int i = 0; i < 4; ++i) bytes[random.Below(bytes.size())] = static_cast<char>(random());
+  for (int i = 0; i < 4; ++i) bytes[chance.Below(bytes.size())] = static_cast<char>(chance());
   CounterReplica node({1, 1}, {});
   node.SetPeers({0});
   bool good = false;
@@ -217,7 +217,7 @@ RC_GTEST_PROP(CounterReplicaProperty, AfterQuietAllHaveTheSameLeft, ()) {
 }
 
 RC_GTEST_PROP(CounterReplicaProperty, OrderAndRepetitionOfMergesDoNotMatter, (uint64_t seed)) {
-  Random random(seed);
+  Random chance(seed);
   const SharedBucket bucket = AnyBucket();
   std::vector<std::string> told;
   for (uint32_t node = 0; node < 4; ++node) {
@@ -225,19 +225,19 @@ RC_GTEST_PROP(CounterReplicaProperty, OrderAndRepetitionOfMergesDoNotMatter, (ui
     source.SetPeers({9});
     source.Tick(kStart);
     for (int i = 0; i < 5; ++i) {
-      source.Admit(kSomeKey, bucket, random.Below(3), kStart + i * 1s);
+      source.Admit(kSomeKey, bucket, chance.Below(3), kStart + i * 1s);
       for (Envelope& envelope : source.Tick(kStart + i * 1s)) told.push_back(envelope.bytes);
     }
   }
   uint64_t left[2], used[2];
   for (int run = 0; run < 2; ++run) {
     CounterReplica node({9, 1}, {});
-    std::shuffle(told.begin(), told.end(), random);
+    std::shuffle(told.begin(), told.end(), chance);
     for (size_t i = 0; i < told.size(); ++i) {
       bool good = false;
       node.Receive(told[i], kStart + 5s, good);
       RC_ASSERT(good);
-      node.Receive(told[random.Below(i + 1)], kStart + 5s, good);
+      node.Receive(told[chance.Below(i + 1)], kStart + 5s, good);
     }
     left[run] = node.Remaining(kSomeKey, bucket, kStart + 6s);
     used[run] = node.Used(kSomeKey);

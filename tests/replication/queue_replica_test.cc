@@ -84,10 +84,10 @@ TEST(QueueReplica, DeadElementsStayForTheMarginAndDoNotCount) {
 int RefusalsOfSlowOverUser(Duration interval, Duration margin, uint64_t seed) {
   Queues nodes = MakeQueues(30, {.interval = interval, .margin = margin, .seed = seed});
   nodes.faults.delay = 1ms;
-  Random random(seed);
+  Random chance(seed);
   int refusals = 0;
   for (int i = 0; i < 111; ++i) {
-    refusals += !nodes[random.Below(30)].Admit(kSomeKey, kFivePerSecond, 1, nodes.now);
+    refusals += !nodes[chance.Below(30)].Admit(kSomeKey, kFivePerSecond, 1, nodes.now);
     nodes.RunFor(900ms);
   }
   return refusals;
@@ -233,13 +233,13 @@ TEST(QueueReplica, BrokenBytesChangeNothing) {
 }
 
 RC_GTEST_PROP(QueueReplicaProperty, AnyBytesAreSurvived, (uint64_t seed)) {
-  Random random(seed);
+  Random chance(seed);
   QueueReplica source({0, 1}, {.interval = 0ns});
   source.SetPeers({1});
   source.Tick(kStart);
   for (uint64_t i = 0; i < 3; ++i) source.Admit({i, i}, kFivePerSecond, 2, kStart);
   std::string bytes = source.Tick(kStart).at(0).bytes;
-  for (int i = 0; i < 4; ++i) bytes[random.Below(bytes.size())] = static_cast<char>(random());
+  for (int i = 0; i < 4; ++i) bytes[chance.Below(bytes.size())] = static_cast<char>(chance());
   QueueReplica node({1, 1}, {.interval = 0ns, .frequency = true});
   node.SetPeers({0, 2});
   bool good = false;
@@ -308,7 +308,7 @@ RC_GTEST_PROP(QueueReplicaProperty, AfterQuietAndDelaysAllDifferByATokenAtMost, 
 }
 
 RC_GTEST_PROP(QueueReplicaProperty, OrderAndRepetitionOfMergesDoNotMatter, (uint64_t seed)) {
-  Random random(seed);
+  Random chance(seed);
   const SharedBucket bucket = AnyBucket();
   std::vector<std::string> told;
   for (uint32_t node = 0; node < 4; ++node) {
@@ -316,9 +316,9 @@ RC_GTEST_PROP(QueueReplicaProperty, OrderAndRepetitionOfMergesDoNotMatter, (uint
     source.SetPeers({9});
     source.Tick(kStart);
     for (int i = 0; i < 5; ++i) {
-      if (source.Admit(kSomeKey, bucket, random.Below(4), kStart + i * 1s)) {
+      if (source.Admit(kSomeKey, bucket, chance.Below(4), kStart + i * 1s)) {
         for (Envelope& envelope : source.Tick(kStart + i * 1s)) told.push_back(envelope.bytes);
-        source.Refund(kSomeKey, random.Below(2), kStart + i * 1s);
+        source.Refund(kSomeKey, chance.Below(2), kStart + i * 1s);
       }
       for (Envelope& envelope : source.Tick(kStart + i * 1s)) told.push_back(envelope.bytes);
     }
@@ -326,12 +326,12 @@ RC_GTEST_PROP(QueueReplicaProperty, OrderAndRepetitionOfMergesDoNotMatter, (uint
   uint64_t left[2];
   for (int run = 0; run < 2; ++run) {
     QueueReplica node({9, 1}, {.margin = 1h});
-    std::shuffle(told.begin(), told.end(), random);
+    std::shuffle(told.begin(), told.end(), chance);
     for (size_t i = 0; i < told.size(); ++i) {
       bool good = false;
       node.Receive(told[i], kStart + 5s, good);
       RC_ASSERT(good);
-      node.Receive(told[random.Below(i + 1)], kStart + 5s, good);
+      node.Receive(told[chance.Below(i + 1)], kStart + 5s, good);
     }
     left[run] = node.Remaining(kSomeKey, bucket, kStart + 5s);
   }
