@@ -1,0 +1,190 @@
+#include "replication/counter_replica.h"
+
+namespace weir {
+
+CounterReplica::Bucket CounterReplica::Bucket::Full(const SharedBucket& shape, Instant now) {
+  return {shape, Ticks(shape).Of(shape.capacity), now, {}};
+}
+
+uint64_t CounterReplica::Bucket::Used() const {
+  uint64_t sum = 0;
+  for (const Row& row : rows) {
+    sum = std::min(sum + std::min(row.consumed - row.refunded, kMostTokens), kMostTokens);
+  }
+  return sum;
+}
+
+int128 CounterReplica::Bucket::Level() const { return limit - Ticks(shape).Of(Used()); }
+
+int128 CounterReplica::Bucket::LimitAt(Instant now) const {
+  const Ticks ticks(shape);
+  const int128 inflow = now > refilled ? ticks.In(now - refilled) : 0;
+  return std::min(limit + inflow, ticks.Of(Used() + shape.capacity));
+}
+
+void CounterReplica::Bucket::Refill(Instant now) {
+  limit = LimitAt(now);
+  refilled = std::max(refilled, now);
+}
+
+void CounterReplica::Bucket::Reshape(const SharedBucket& wanted) {
+  if (shape == wanted) return;
+  limit = Rescaled(limit, Ticks(shape), Ticks(wanted));
+  shape = wanted;
+}
+
+CounterReplica::Row& CounterReplica::Bucket::RowOf(Origin origin) {
+  const auto at = std::lower_bound(rows.begin(), rows.end(), origin,
+                                   [](const Row& row, Origin o) { return row.origin < o; });
+  if (at != rows.end() && at->origin == origin) return *at;
+  return *rows.insert(at, Row{origin});
+}
+
+CounterReplica::CounterReplica(Origin self, const CounterOptions& options)
+    : deltas_(ReplicaKind::kCounter, self, options.interval, options.seed) {}
+
+void CounterReplica::SetPeers(std::vector<uint32_t> peers) {
+  for (const uint32_t node : deltas_.SetPeers(std::move(peers))) OweRowsTo(node);
+}
+
+bool CounterReplica::Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) {
+  const auto it = buckets_.find(key);
+  if (it == buckets_.end()) {
+    if (cost > limit.capacity) return false;
+    if (cost == 0) return true;
+  }
+  Bucket& bucket = it != buckets_.end() ? it->second : buckets_[key] = Bucket::Full(limit, now);
+  bucket.Refill(now);
+  bucket.Reshape(limit);
+  bucket.Refill(now);
+  if (Ticks(limit).Of(cost) > std::max<int128>(0, bucket.Level())) return false;
+  if (cost == 0) return true;
+  bucket.RowOf(deltas_.self()).consumed += cost;
+  deltas_.Owe(key, deltas_.self(), deltas_.self().node);
+  return true;
+}
+
+void CounterReplica::Refund(const Key& key, uint64_t cost, Instant now) {
+  const auto it = buckets_.find(key);
+  if (it == buckets_.end()) return;
+  Row& row = it->second.RowOf(deltas_.self());
+  cost = std::min(cost, row.consumed - row.refunded);
+  if (cost == 0) return;
+  it->second.Refill(now);
+  row.refunded += cost;
+  it->second.Refill(now);
+  deltas_.Owe(key, deltas_.self(), deltas_.self().node);
+}
+
+std::vector<Envelope> CounterReplica::Tick(Instant now) {
+  std::vector<Envelope> out;
+  if (deltas_.Due(now) && deltas_.peer_count() > 0) {
+    deltas_.Gossip(deltas_.AnyPeer(), *this, now, out);
+  }
+  return out;
+}
+
+std::vector<Envelope> CounterReplica::Receive(std::string_view bytes, Instant now, bool& good) {
+  EnvelopeReader reader(bytes);
+  const Acknowledgements acknowledged = Delivery::ReadAcknowledgements(reader);
+  const std::vector<Told> all = Read(reader, now);
+  const EnvelopeHead& head = reader.head();
+  good = reader.done() && head.kind == ReplicaKind::kCounter &&
+         head.sender.node != deltas_.self().node;
+  if (!good) return {};
+  for (const Told& told : all) Merge(told, head.sender.node, now);
+  if (deltas_.Heard(head, acknowledged, now)) OweRowsTo(head.sender.node);
+  return {};
+}
+
+std::vector<CounterReplica::Told> CounterReplica::Read(EnvelopeReader& from, Instant now) {
+  std::vector<Told> all;
+  while (from.ok() && from.left() > 0) {
+    Told& told = all.emplace_back();
+    told.key = from.Name();
+    told.bucket.shape = ReadBucket(from);
+    told.bucket.limit = ReadTicks(from, Ticks(told.bucket.shape));
+    told.bucket.refilled = now;
+    const uint64_t count = from.NumberBelow(kMostEnvelopeBytes);
+    for (uint64_t i = 0; i < count && from.ok(); ++i) {
+      Row row;
+      row.origin.node = static_cast<uint32_t>(from.NumberBelow(uint64_t{1} << 32));
+      row.origin.incarnation = static_cast<uint32_t>(from.NumberBelow(uint64_t{1} << 32));
+      row.consumed = from.Number();
+      row.refunded = from.NumberBelow(row.consumed + (row.consumed < UINT64_MAX));
+      told.bucket.rows.push_back(row);
+    }
+  }
+  return all;
+}
+
+void CounterReplica::Merge(const Told& told, uint32_t sender, Instant now) {
+  if (told.bucket.rows.empty()) return;
+  const auto [it, fresh] = buckets_.try_emplace(told.key);
+  Bucket& bucket = it->second;
+  if (fresh) {
+    bucket.shape = told.bucket.shape;
+    bucket.refilled = now;
+  }
+  bucket.Refill(now);
+  for (const Row& theirs : told.bucket.rows) {
+    Row& ours = bucket.RowOf(theirs.origin);
+    const bool news = theirs.consumed > ours.consumed || theirs.refunded > ours.refunded;
+    ours.consumed = std::max(ours.consumed, theirs.consumed);
+    ours.refunded = std::max(ours.refunded, theirs.refunded);
+    if (news) deltas_.Owe(told.key, theirs.origin, sender);
+    if (ours.consumed == theirs.consumed && ours.refunded == theirs.refunded) {
+      deltas_.Known(sender, told.key, theirs.origin);
+    }
+  }
+  const int128 limit = Rescaled(told.bucket.limit, Ticks(told.bucket.shape), Ticks(bucket.shape));
+  bucket.limit = std::max(bucket.limit, limit);
+  bucket.Refill(now);
+}
+
+void CounterReplica::OweRowsTo(uint32_t node) {
+  for (const auto& [key, bucket] : buckets_) {
+    for (const Row& row : bucket.rows) {
+      deltas_.OweNewcomer(node, row.origin.node, key, row.origin);
+    }
+  }
+}
+
+void CounterReplica::WriteKey(EnvelopeWriter& to, const Key& key, Instant now) const {
+  const Bucket& bucket = buckets_.at(key);
+  WriteBucket(to, bucket.shape);
+  WriteTicks(to, Ticks(bucket.shape), bucket.LimitAt(now));
+}
+
+void CounterReplica::WritePiece(EnvelopeWriter& to, const Key& key, Origin origin, Instant) const {
+  const std::vector<Row>& rows = buckets_.at(key).rows;
+  const Row& row =
+      *std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.origin == origin; });
+  to.Number(origin.node);
+  to.Number(origin.incarnation);
+  to.Number(row.consumed);
+  to.Number(row.refunded);
+}
+
+uint64_t CounterReplica::Remaining(const Key& key, const SharedBucket& limit, Instant now) const {
+  const auto it = buckets_.find(key);
+  if (it == buckets_.end()) return limit.capacity;
+  Bucket bucket = it->second;
+  bucket.Refill(now);
+  bucket.Reshape(limit);
+  bucket.Refill(now);
+  return Ticks(limit).Tokens(bucket.Level());
+}
+
+uint64_t CounterReplica::Used(const Key& key) const {
+  const auto it = buckets_.find(key);
+  return it == buckets_.end() ? 0 : it->second.Used();
+}
+
+size_t CounterReplica::bytes() const {
+  size_t sum = deltas_.bytes() + MapBytes(buckets_);
+  for (const auto& [key, bucket] : buckets_) sum += bucket.rows.capacity() * sizeof(Row);
+  return sum;
+}
+
+}  // namespace weir

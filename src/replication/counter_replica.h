@@ -1,0 +1,89 @@
+// The counter: the thesis' baseline (000, chapter 3), with errata 1 and 15 put right.
+//
+// Kept of a key is how much every origin (a node's life) has consumed and given back, two numbers
+// that only grow and that only their owner raises, and `limit`: how much may have been consumed
+// until an instant.
+//
+//   used  = sum of consumed - refunded                level = limit - used
+//   refill: limit = min(limit + rate * time passed, used + capacity)      (Listing 3.1, erratum 1)
+//   admit n iff n <= level, then consumed of this origin grows by n
+//   merge: the greater number of each row; the greater limit, both refilled to the same instant
+//   (Listing 3.4, erratum 15)
+//
+// A row that grew is owed to the peers (deltas.h). `limit` goes along with the rows of its key and
+// is refilled before it is sent, so that it stands for the instant of sending: no clock is compared
+// with another's. A merge that changes only `limit` is not told on. So nodes that know the same
+// rows may differ in `limit` where one took the bucket for full while another knew better; they
+// agree again when it is full. Rows are kept for ever: to forget one's own number is to start
+// below what the others know, and not to be counted.
+//
+// Bound, with N nodes and D the time until all have heard:
+// admitted in T <= capacity + rate * T + (N - 1) * (capacity + rate * D).
+#pragma once
+
+#include "replication/deltas.h"
+#include "replication/ticks.h"
+
+namespace weir {
+
+struct CounterOptions {
+  Duration interval = std::chrono::milliseconds(300);
+  uint64_t seed = 0;
+};
+
+class CounterReplica final : public Replica {
+ public:
+  CounterReplica(Origin self, const CounterOptions& options);
+
+  void SetPeers(std::vector<uint32_t> peers) override;
+  bool Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override;
+  void Refund(const Key& key, uint64_t cost, Instant now) override;
+  std::vector<Envelope> Tick(Instant now) override;
+  std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override;
+  Instant NextTick() const override { return deltas_.next(); }
+  size_t bytes() const override;
+  size_t keys() const override { return buckets_.size(); }
+
+  uint64_t Remaining(const Key& key, const SharedBucket& limit, Instant now) const;
+  // By all origins that are known.
+  uint64_t Used(const Key& key) const;
+  // Rows that some peer is not known to know.
+  size_t owed() const { return deltas_.owed(); }
+
+ private:
+  friend Deltas<Origin>;
+  struct Row {
+    Origin origin;
+    uint64_t consumed = 0;
+    uint64_t refunded = 0;
+  };
+  struct Bucket {
+    SharedBucket shape;
+    int128 limit = 0;  // ticks
+    Instant refilled;
+    std::vector<Row> rows;  // by origin
+
+    static Bucket Full(const SharedBucket& shape, Instant now);
+    uint64_t Used() const;
+    int128 Level() const;
+    int128 LimitAt(Instant now) const;
+    void Refill(Instant now);
+    void Reshape(const SharedBucket& wanted);
+    Row& RowOf(Origin origin);
+  };
+  struct Told {
+    Key key;
+    Bucket bucket;
+  };
+
+  static std::vector<Told> Read(EnvelopeReader& from, Instant now);
+  void Merge(const Told& told, uint32_t sender, Instant now);
+  void OweRowsTo(uint32_t node);
+  void WriteKey(EnvelopeWriter& to, const Key& key, Instant now) const;
+  void WritePiece(EnvelopeWriter& to, const Key& key, Origin origin, Instant now) const;
+
+  Deltas<Origin> deltas_;
+  KeyMap<Bucket> buckets_;
+};
+
+}  // namespace weir

@@ -1,0 +1,100 @@
+// What is under way between this node and one peer: envelopes that await an acknowledgement, and
+// acknowledgements that await an envelope.
+//
+// An envelope that tells something has a number, from 1 up, of its own for each peer; number 0
+// tells nothing. Whoever receives it acknowledges its number in the next envelope that goes back.
+// If none goes for `patience`, the acknowledgements go alone. What is not acknowledged after twice
+// as long and a bit counts as lost, and what it told is owed again. So without loss nothing is sent
+// twice, and an acknowledgement is a byte or two in an envelope that is sent anyway, most of the
+// time. Acknowledgements name the life of the node that they are for: one that came back starts at
+// 1 again.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "replication/envelope.h"
+#include "weir/instant.h"
+
+namespace weir {
+
+struct Acknowledgements {
+  uint32_t incarnation = 0;
+  std::vector<uint32_t> numbers;  // ascending
+};
+
+class Delivery {
+ public:
+  uint32_t Send(Instant now) {
+    under_way_.push_back({++last_number_, now});
+    return last_number_;
+  }
+  // Whether it was still awaited.
+  bool Acknowledged(uint32_t number) {
+    return std::erase_if(under_way_, [&](const Sent& s) { return s.number == number; }) > 0;
+  }
+  // The numbers that are given up now.
+  std::vector<uint32_t> Lost(Instant now, Duration patience) {
+    std::vector<uint32_t> lost;
+    while (!under_way_.empty() && under_way_.front().at + 2 * patience + patience / 2 < now) {
+      lost.push_back(under_way_.front().number);
+      under_way_.erase(under_way_.begin());
+    }
+    return lost;
+  }
+  void ForgetSent() { under_way_.clear(); }
+
+  void Heard(Origin sender, uint32_t number, Instant now) {
+    if (heard_.numbers.empty()) heard_since_ = now;
+    heard_.incarnation = sender.incarnation;
+    const auto at = std::lower_bound(heard_.numbers.begin(), heard_.numbers.end(), number);
+    if (at == heard_.numbers.end() || *at != number) heard_.numbers.insert(at, number);
+  }
+  void ForgetHeard() { heard_.numbers.clear(); }
+  bool MustAcknowledge() const { return !heard_.numbers.empty(); }
+  bool MustAcknowledge(Instant now, Duration patience) const {
+    return MustAcknowledge() && heard_since_ + patience <= now;
+  }
+  void WriteAcknowledgements(EnvelopeWriter& to) {
+    const size_t count = std::min(heard_.numbers.size(), kMostAtOnce);
+    to.Number(count);
+    if (count == 0) return;
+    to.Number(heard_.incarnation);
+    uint32_t before = 0;
+    for (size_t i = 0; i < count; ++i) {
+      to.Number(heard_.numbers[i] - before);
+      before = heard_.numbers[i];
+    }
+    heard_.numbers.erase(heard_.numbers.begin(),
+                         heard_.numbers.begin() + static_cast<ptrdiff_t>(count));
+  }
+  static Acknowledgements ReadAcknowledgements(EnvelopeReader& from) {
+    Acknowledgements read;
+    const uint64_t count = from.NumberBelow(kMostAtOnce + 1);
+    if (count > 0) read.incarnation = static_cast<uint32_t>(from.NumberBelow(uint64_t{1} << 32));
+    uint32_t number = 0;
+    for (uint64_t i = 0; i < count && from.ok(); ++i) {
+      number += static_cast<uint32_t>(from.NumberBelow(uint64_t{1} << 32));
+      read.numbers.push_back(number);
+    }
+    return read;
+  }
+
+  size_t bytes() const {
+    return under_way_.capacity() * sizeof(Sent) + heard_.numbers.capacity() * sizeof(uint32_t);
+  }
+
+ private:
+  static constexpr size_t kMostAtOnce = 64;
+  struct Sent {
+    uint32_t number;
+    Instant at;
+  };
+
+  uint32_t last_number_ = 0;
+  std::vector<Sent> under_way_;
+  Acknowledgements heard_;
+  Instant heard_since_;
+};
+
+}  // namespace weir

@@ -1,0 +1,192 @@
+#include "replication/queue_replica.h"
+
+#include <utility>
+
+namespace weir {
+
+QueueReplica::QueueReplica(Origin self, const QueueOptions& options)
+    : options_(options), deltas_(ReplicaKind::kQueue, self, options.interval, options.seed) {}
+
+void QueueReplica::SetPeers(std::vector<uint32_t> peers) {
+  for (const uint32_t node : deltas_.SetPeers(std::move(peers))) OweElementsTo(node);
+}
+
+bool QueueReplica::Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) {
+  if (cost > limit.capacity) return false;
+  if (cost == 0) return true;
+  TokenQueue& queue = queues_.try_emplace(key, limit).first->second;
+  Expire(key, queue, now);
+  queue.Reshape(limit);
+  if (queue.Alive(now) > limit.capacity - cost) return false;
+  while (cost > 0) {
+    const auto weight = static_cast<uint32_t>(std::min<uint64_t>(cost, UINT32_MAX));
+    const ElementName name{deltas_.self(), ++last_sequence_};
+    queue.Add(name, weight, now);
+    deltas_.Owe(key, name, deltas_.self().node);
+    cost -= weight;
+  }
+  if (options_.frequency) PushFrequent(key, queue, now);
+  return true;
+}
+
+void QueueReplica::Refund(const Key& key, uint64_t cost, Instant now) {
+  const auto it = queues_.find(key);
+  if (it == queues_.end()) return;
+  for (const ElementName& name : it->second.Refund(deltas_.self(), cost, now)) {
+    deltas_.Owe(key, name, deltas_.self().node);
+  }
+}
+
+std::vector<Envelope> QueueReplica::Tick(Instant now) {
+  std::vector<Envelope> out = std::exchange(pushed_, {});
+  if (!deltas_.Due(now)) return out;
+  ExpireSome(now);
+  if (deltas_.peer_count() > 0) {
+    const size_t peer = options_.linf ? deltas_.LeastInformedPeer() : deltas_.AnyPeer();
+    deltas_.Gossip(peer, *this, now, out);
+  }
+  return out;
+}
+
+std::vector<Envelope> QueueReplica::Receive(std::string_view bytes, Instant now, bool& good) {
+  EnvelopeReader reader(bytes);
+  const Acknowledgements acknowledged = Delivery::ReadAcknowledgements(reader);
+  const std::vector<Told> all = Read(reader, now);
+  const EnvelopeHead& head = reader.head();
+  good =
+      reader.done() && head.kind == ReplicaKind::kQueue && head.sender.node != deltas_.self().node;
+  if (!good) return {};
+  for (const Told& told : all) Merge(told, head.sender.node, now);
+  if (deltas_.Heard(head, acknowledged, now)) OweElementsTo(head.sender.node);
+  return {};
+}
+
+std::vector<QueueReplica::Told> QueueReplica::Read(EnvelopeReader& from, Instant now) {
+  std::vector<Told> all;
+  constexpr uint64_t kEnd32 = uint64_t{1} << 32;
+  while (from.ok() && from.left() > 0) {
+    Told& told = all.emplace_back();
+    told.key = from.Name();
+    told.shape = ReadBucket(from);
+    const uint64_t count = from.NumberBelow(kMostEnvelopeBytes);
+    for (uint64_t i = 0; i < count && from.ok(); ++i) {
+      Element element;
+      element.name.origin.node = static_cast<uint32_t>(from.NumberBelow(kEnd32));
+      element.name.origin.incarnation = static_cast<uint32_t>(from.NumberBelow(kEnd32));
+      element.name.sequence = static_cast<uint32_t>(from.NumberBelow(kEnd32));
+      const uint64_t weight = from.NumberBelow(2 * kEnd32);
+      element.weight = static_cast<uint32_t>(weight / 2);
+      if (weight % 2 == 1) {
+        element.refunded = static_cast<uint32_t>(from.NumberBelow(weight / 2 + 1));
+      }
+      element.birth = After(now, -Duration(from.NumberBelow(uint64_t{1} << 62)));
+      element.life = ReadTicks(from, Ticks(told.shape));
+      told.elements.push_back(element);
+    }
+  }
+  return all;
+}
+
+void QueueReplica::Merge(const Told& told, uint32_t sender, Instant now) {
+  TokenQueue& queue = queues_.try_emplace(told.key, told.shape).first->second;
+  for (Element theirs : told.elements) {
+    theirs.life = Rescaled(theirs.life, Ticks(told.shape), Ticks(queue.shape()));
+    switch (queue.Merge(theirs, now, options_.margin)) {
+      case TokenQueue::Merged::kNew:
+      case TokenQueue::Merged::kRaised: deltas_.Owe(told.key, theirs.name, sender); [[fallthrough]];
+      case TokenQueue::Merged::kSame: deltas_.Known(sender, told.key, theirs.name); break;
+      case TokenQueue::Merged::kBehind:
+      case TokenQueue::Merged::kTooOld: break;
+    }
+  }
+  if (Expire(told.key, queue, now)) queues_.erase(told.key);
+}
+
+bool QueueReplica::Expire(const Key& key, TokenQueue& queue, Instant now) {
+  for (const ElementName& name : queue.Expire(now, options_.margin)) deltas_.Drop(key, name);
+  return queue.elements().empty();
+}
+
+// An eighth of the table, so that keys that nobody asks for go too.
+void QueueReplica::ExpireSome(Instant now) {
+  std::vector<Key> empty;
+  for (size_t n = queues_.bucket_count() / 8 + 1; n > 0; --n) {
+    sweep_at_ = (sweep_at_ + 1) % queues_.bucket_count();
+    for (auto it = queues_.begin(sweep_at_); it != queues_.end(sweep_at_); ++it) {
+      if (Expire(it->first, it->second, now)) empty.push_back(it->first);
+    }
+  }
+  for (const Key& key : empty) queues_.erase(key);
+}
+
+void QueueReplica::PushFrequent(const Key& key, const TokenQueue& queue, Instant now) {
+  for (size_t peer = 0; peer < deltas_.peer_count(); ++peer) {
+    if (IsFrequent(peer, key, queue, now)) deltas_.Push(peer, key, *this, now, pushed_);
+  }
+}
+
+bool QueueReplica::IsFrequent(size_t peer, const Key& key, const TokenQueue& queue,
+                              Instant now) const {
+  const uint64_t nodes = deltas_.peer_count() + 1;
+  const uint64_t window =
+      std::max<uint64_t>(2, options_.window > 0 ? options_.window : queue.shape().capacity / nodes);
+  std::vector<const Element*> waiting;
+  uint64_t tokens = 0;
+  for (const ElementName& name : deltas_.Unsent(peer, key)) {
+    waiting.push_back(queue.Find(name));
+    tokens += waiting.back()->weight;
+  }
+  if (tokens < window) return false;
+  std::sort(waiting.begin(), waiting.end(),
+            [](const Element* a, const Element* b) { return a->birth > b->birth; });
+  tokens = 0;
+  for (const Element* element : waiting) {
+    tokens += element->weight;
+    if (tokens < window) continue;
+    return int128{(now - element->birth).count()} <
+           int128{options_.frequency_threshold.count()} * (window - 1);
+  }
+  return false;
+}
+
+void QueueReplica::OweElementsTo(uint32_t node) {
+  for (const auto& [key, queue] : queues_) {
+    for (const Element& element : queue.elements()) {
+      deltas_.OweNewcomer(node, element.name.origin.node, key, element.name);
+    }
+  }
+}
+
+void QueueReplica::WriteKey(EnvelopeWriter& to, const Key& key, Instant) const {
+  WriteBucket(to, queues_.at(key).shape());
+}
+
+void QueueReplica::WritePiece(EnvelopeWriter& to, const Key& key, const ElementName& name,
+                              Instant now) const {
+  const TokenQueue& queue = queues_.at(key);
+  const Element& element = *queue.Find(name);
+  to.Number(name.origin.node);
+  to.Number(name.origin.incarnation);
+  to.Number(name.sequence);
+  to.Number(uint64_t{element.weight} * 2 + (element.refunded > 0));
+  if (element.refunded > 0) to.Number(element.refunded);
+  to.Number(static_cast<uint64_t>(std::max(Duration::zero(), now - element.birth).count()));
+  WriteTicks(to, Ticks(queue.shape()), element.life);
+}
+
+uint64_t QueueReplica::Remaining(const Key& key, const SharedBucket& limit, Instant now) const {
+  const auto it = queues_.find(key);
+  if (it == queues_.end()) return limit.capacity;
+  TokenQueue queue = it->second;
+  queue.Reshape(limit);
+  return limit.capacity - std::min(limit.capacity, queue.Alive(now));
+}
+
+size_t QueueReplica::bytes() const {
+  size_t sum = deltas_.bytes() + MapBytes(queues_) + pushed_.capacity() * sizeof(Envelope);
+  for (const auto& [key, queue] : queues_) sum += queue.bytes();
+  for (const Envelope& envelope : pushed_) sum += envelope.bytes.capacity();
+  return sum;
+}
+
+}  // namespace weir

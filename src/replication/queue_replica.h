@@ -1,0 +1,80 @@
+// The queue: the thesis' own design (000, chapter 4). What a key has is a TokenQueue
+// (token_queue.h); its elements are the pieces that are owed to the peers (deltas.h).
+//
+//   admit n iff the tokens of the elements that count, and n, fit the capacity; then there is an
+//   element of weight n
+//
+// Ages of births and lengths of lives travel, no clock readings. Two extensions:
+//
+//   frequency  an admission looks at what is waiting for each peer of this key: if its last
+//              `window` tokens came in gaps of less than `frequency_threshold` on average, they are
+//              sent to that peer at once (Listing 4.5, erratum 3: gaps between window - 1)
+//   linf       gossip goes to the peer for which most waits, not to any (Listings 4.6 to 4.8)
+//
+// A key without elements is dropped. `margin` has to be at least the time until all have heard, or
+// elements die untold and a slow over-user is never refused (section 5.4); 0 is the thesis.
+//
+// Bound: as of the counter, if margin >= D.
+#pragma once
+
+#include "replication/deltas.h"
+#include "replication/token_queue.h"
+
+namespace weir {
+
+struct QueueOptions {
+  Duration interval = std::chrono::milliseconds(300);
+  bool linf = false;
+  bool frequency = false;
+  Duration frequency_threshold = std::chrono::milliseconds(2400);
+  size_t window = 0;  // tokens; 0: max(2, capacity / nodes)
+  Duration margin = Duration::zero();
+  uint64_t seed = 0;
+};
+
+class QueueReplica final : public Replica {
+ public:
+  QueueReplica(Origin self, const QueueOptions& options);
+
+  void SetPeers(std::vector<uint32_t> peers) override;
+  bool Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override;
+  void Refund(const Key& key, uint64_t cost, Instant now) override;
+  std::vector<Envelope> Tick(Instant now) override;
+  std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override;
+  Instant NextTick() const override { return pushed_.empty() ? deltas_.next() : Instant::min(); }
+  size_t bytes() const override;
+  size_t keys() const override { return queues_.size(); }
+
+  uint64_t Remaining(const Key& key, const SharedBucket& limit, Instant now) const;
+  // Elements that some peer is not known to know.
+  size_t owed() const { return deltas_.owed(); }
+
+ private:
+  friend Deltas<ElementName>;
+  struct Told {
+    Key key;
+    SharedBucket shape;
+    std::vector<Element> elements;
+  };
+
+  static std::vector<Told> Read(EnvelopeReader& from, Instant now);
+  void Merge(const Told& told, uint32_t sender, Instant now);
+  // True if nothing is left.
+  bool Expire(const Key& key, TokenQueue& queue, Instant now);
+  void ExpireSome(Instant now);
+  void PushFrequent(const Key& key, const TokenQueue& queue, Instant now);
+  bool IsFrequent(size_t peer, const Key& key, const TokenQueue& queue, Instant now) const;
+  void OweElementsTo(uint32_t node);
+  void WriteKey(EnvelopeWriter& to, const Key& key, Instant now) const;
+  void WritePiece(EnvelopeWriter& to, const Key& key, const ElementName& name, Instant now) const;
+
+  const QueueOptions options_;
+
+  Deltas<ElementName> deltas_;
+  KeyMap<TokenQueue> queues_;
+  std::vector<Envelope> pushed_;  // until the next Tick
+  uint32_t last_sequence_ = 0;
+  size_t sweep_at_ = 0;  // a bucket of queues_
+};
+
+}  // namespace weir
