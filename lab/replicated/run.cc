@@ -89,7 +89,7 @@ int Run(const RunOptions& options) {
     SimulationOptions simulation{.nodes = options.nodes, .limit = experiment.limit, .seed = seed};
     simulation.network.loss = options.loss;
     size_t row = 0;
-    for (const Variant& variant : VariantsFor(experiment, options.nodes, seed)) {
+    for (const Variant& variant : VariantsFor(experiment, seed)) {
       ShowProgress(
           fmt::format("{}: {} (run {} of {})", options.name, variant.name, run + 1, options.runs));
       if (rows.size() <= row) rows.emplace_back(variant.name, Summary{});

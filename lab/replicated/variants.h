@@ -13,7 +13,6 @@ struct Variant {
   MakeReplica make;
 };
 
-std::vector<Variant> VariantsFor(const SpotifyExperiment& experiment, uint32_t nodes,
-                                 uint64_t seed);
+std::vector<Variant> VariantsFor(const SpotifyExperiment& experiment, uint64_t seed);
 
 }  // namespace weir::lab
