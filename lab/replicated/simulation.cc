@@ -70,10 +70,10 @@ class Cluster {
       if (event.bytes == nullptr) {
         if (due_[event.node] != event.at) continue;  // it was put earlier meanwhile
         due_[event.node] = kEndOfTime;
-        Send(event.node, nodes_[event.node]->Tick(event.at), event.at);
+        Send(nodes_[event.node]->Tick(event.at), event.at);
       } else {
         bool good = false;
-        Send(event.node, nodes_[event.node]->Receive(*event.bytes, event.at, good), event.at);
+        Send(nodes_[event.node]->Receive(*event.bytes, event.at, good), event.at);
       }
       Schedule(event.node, event.at);
     }
@@ -110,7 +110,7 @@ class Cluster {
     events_.push({at, order_++, node, nullptr});
   }
 
-  void Send(uint32_t from, std::vector<Envelope> envelopes, Instant now) {
+  void Send(std::vector<Envelope> envelopes, Instant now) {
     const NetworkOptions& network = options_.network;
     for (Envelope& envelope : envelopes) {
       bytes_ += kDatagramHead + envelope.bytes.size();
@@ -127,7 +127,6 @@ class Cluster {
         events_.push({now + delay, order_++, envelope.to, bytes});
       }
     }
-    (void)from;
   }
 
   void Sample(Instant now) {

@@ -19,14 +19,18 @@ MakeReplica Queue(const SpotifyExperiment& experiment, uint64_t seed, bool linf,
 }  // namespace
 
 std::vector<Variant> VariantsFor(const SpotifyExperiment& experiment, uint64_t seed) {
-  const auto counter = [seed, interval = experiment.interval](Origin self, Instant) {
-    return std::make_unique<CounterReplica>(
-        self, CounterOptions{.interval = interval, .seed = seed * 1000 + self.node});
+  const auto counter = [seed, interval = experiment.interval](bool whole_buckets) {
+    return [=](Origin self, Instant) {
+      return std::make_unique<CounterReplica>(self, CounterOptions{.interval = interval,
+                                                                   .seed = seed * 1000 + self.node,
+                                                                   .whole_buckets = whole_buckets});
+    };
   };
   const auto debt = [](Origin self, Instant start) {
     return std::make_unique<DebtReplica>(self, DebtOptions{}, start);
   };
-  return {{"counter", counter},
+  return {{"counter", counter(true)},
+          {"counter+rows", counter(false)},
           {"queue", Queue(experiment, seed, false, false)},
           {"queue+linf", Queue(experiment, seed, true, false)},
           {"queue+frequency", Queue(experiment, seed, false, true)},

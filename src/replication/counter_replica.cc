@@ -41,27 +41,45 @@ CounterReplica::Row& CounterReplica::Bucket::RowOf(Origin origin) {
 }
 
 CounterReplica::CounterReplica(Origin self, const CounterOptions& options)
-    : deltas_(ReplicaKind::kCounter, self, options.interval, options.seed) {}
+    : whole_buckets_(options.whole_buckets),
+      deltas_(ReplicaKind::kCounter, self, options.interval, options.seed) {}
 
 void CounterReplica::SetPeers(std::vector<uint32_t> peers) {
   for (const uint32_t node : deltas_.SetPeers(std::move(peers))) OweRowsTo(node);
 }
 
-bool CounterReplica::Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) {
-  const auto it = buckets_.find(key);
-  if (it == buckets_.end()) {
-    if (cost > limit.capacity) return false;
-    if (cost == 0) return true;
-  }
-  Bucket& bucket = it != buckets_.end() ? it->second : buckets_[key] = Bucket::Full(limit, now);
+CounterReplica::Bucket& CounterReplica::Brought(const Key& key, const SharedBucket& limit,
+                                                Instant now) {
+  const auto [it, fresh] = buckets_.try_emplace(key);
+  Bucket& bucket = it->second;
+  if (fresh) bucket = Bucket::Full(limit, now);
   bucket.Refill(now);
   bucket.Reshape(limit);
   bucket.Refill(now);
-  if (Ticks(limit).Of(cost) > std::max<int128>(0, bucket.Level())) return false;
-  if (cost == 0) return true;
-  bucket.RowOf(deltas_.self()).consumed += cost;
-  deltas_.Owe(key, deltas_.self(), deltas_.self().node);
+  return bucket;
+}
+
+bool CounterReplica::Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) {
+  if (Ticks(limit).Of(cost) > std::max<int128>(0, Level(key, limit, now))) return false;
+  Take(key, limit, cost, now);
   return true;
+}
+
+void CounterReplica::Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) {
+  if (cost == 0) return;
+  Bucket& bucket = Brought(key, limit, now);
+  bucket.RowOf(deltas_.self()).consumed += cost;
+  Owe(key, bucket, deltas_.self(), deltas_.self().node);
+}
+
+int128 CounterReplica::Level(const Key& key, const SharedBucket& limit, Instant now) {
+  if (!buckets_.contains(key)) return Ticks(limit).Of(limit.capacity);
+  return Brought(key, limit, now).Level();
+}
+
+void CounterReplica::Owe(const Key& key, const Bucket& bucket, Origin changed, uint32_t source) {
+  if (!whole_buckets_) return deltas_.Owe(key, changed, source);
+  for (const Row& row : bucket.rows) deltas_.Owe(key, row.origin, source);
 }
 
 void CounterReplica::Refund(const Key& key, uint64_t cost, Instant now) {
@@ -73,7 +91,7 @@ void CounterReplica::Refund(const Key& key, uint64_t cost, Instant now) {
   it->second.Refill(now);
   row.refunded += cost;
   it->second.Refill(now);
-  deltas_.Owe(key, deltas_.self(), deltas_.self().node);
+  Owe(key, it->second, deltas_.self(), deltas_.self().node);
 }
 
 std::vector<Envelope> CounterReplica::Tick(Instant now) {
@@ -132,7 +150,7 @@ void CounterReplica::Merge(const Told& told, uint32_t sender, Instant now) {
     const bool news = theirs.consumed > ours.consumed || theirs.refunded > ours.refunded;
     ours.consumed = std::max(ours.consumed, theirs.consumed);
     ours.refunded = std::max(ours.refunded, theirs.refunded);
-    if (news) deltas_.Owe(told.key, theirs.origin, sender);
+    if (news) Owe(told.key, bucket, theirs.origin, sender);
     if (ours.consumed == theirs.consumed && ours.refunded == theirs.refunded) {
       deltas_.Known(sender, told.key, theirs.origin);
     }
@@ -166,14 +184,15 @@ void CounterReplica::WritePiece(EnvelopeWriter& to, const Key& key, Origin origi
   to.Number(row.refunded);
 }
 
-uint64_t CounterReplica::Remaining(const Key& key, const SharedBucket& limit, Instant now) const {
-  const auto it = buckets_.find(key);
-  if (it == buckets_.end()) return limit.capacity;
-  Bucket bucket = it->second;
-  bucket.Refill(now);
-  bucket.Reshape(limit);
-  bucket.Refill(now);
-  return Ticks(limit).Tokens(bucket.Level());
+std::vector<Envelope> CounterReplica::Everything(uint32_t to, Instant now) {
+  for (const auto& [key, bucket] : buckets_) {
+    for (const Row& row : bucket.rows) deltas_.OweEverything(to, key, row.origin);
+  }
+  return deltas_.TellNow(to, *this, now);
+}
+
+uint64_t CounterReplica::Remaining(const Key& key, const SharedBucket& limit, Instant now) {
+  return Ticks(limit).Tokens(Level(key, limit, now));
 }
 
 uint64_t CounterReplica::Used(const Key& key) const {

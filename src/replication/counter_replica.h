@@ -29,6 +29,8 @@ namespace weir {
 struct CounterOptions {
   Duration interval = std::chrono::milliseconds(300);
   uint64_t seed = 0;
+  // Tell the whole bucket when a row of it has changed, as the thesis does, not only that row.
+  bool whole_buckets = false;
 };
 
 class CounterReplica final : public Replica {
@@ -37,14 +39,17 @@ class CounterReplica final : public Replica {
 
   void SetPeers(std::vector<uint32_t> peers) override;
   bool Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override;
+  void Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override;
   void Refund(const Key& key, uint64_t cost, Instant now) override;
+  int128 Level(const Key& key, const SharedBucket& limit, Instant now) override;
   std::vector<Envelope> Tick(Instant now) override;
   std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override;
   Instant NextTick() const override { return deltas_.next(); }
+  std::vector<Envelope> Everything(uint32_t to, Instant now) override;
   size_t bytes() const override;
   size_t keys() const override { return buckets_.size(); }
 
-  uint64_t Remaining(const Key& key, const SharedBucket& limit, Instant now) const;
+  uint64_t Remaining(const Key& key, const SharedBucket& limit, Instant now);
   // By all origins that are known.
   uint64_t Used(const Key& key) const;
   // Rows that some peer is not known to know.
@@ -77,10 +82,14 @@ class CounterReplica final : public Replica {
   };
 
   static std::vector<Told> Read(EnvelopeReader& from, Instant now);
+  Bucket& Brought(const Key& key, const SharedBucket& limit, Instant now);
+  void Owe(const Key& key, const Bucket& bucket, Origin changed, uint32_t source);
   void Merge(const Told& told, uint32_t sender, Instant now);
   void OweRowsTo(uint32_t node);
   void WriteKey(EnvelopeWriter& to, const Key& key, Instant now) const;
   void WritePiece(EnvelopeWriter& to, const Key& key, Origin origin, Instant now) const;
+
+  const bool whole_buckets_;
 
   Deltas<Origin> deltas_;
   KeyMap<Bucket> buckets_;

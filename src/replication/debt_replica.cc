@@ -31,14 +31,39 @@ void DebtReplica::SetPeers(std::vector<uint32_t> peers) {
 
 // ---- Decisions ----
 
-bool DebtReplica::Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) {
+DebtReplica::Subject& DebtReplica::Limited(const Key& key, const SharedBucket& limit) {
   Subject& subject = subjects_[key];
+  if (subject.limited && subject.limit == limit) return subject;
   subject.limit = limit;
+  subject.ticks = Ticks(limit);
   subject.limited = true;
-  uint64_t segment = 0;
-  if (!subject.rows.Charge(limit, self_, cost, now, segments_, segment)) return false;
-  NoteChange(key, subject, segment, cost, now);
+  subject.rows.Refold();
+  return subject;
+}
+
+bool DebtReplica::Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) {
+  if (Ticks(limit).Of(cost) > Level(key, limit, now)) return false;
+  Take(key, limit, cost, now);
   return true;
+}
+
+void DebtReplica::Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) {
+  if (cost == 0) return;
+  Subject& subject = Limited(key, limit);
+  NoteChange(key, subject, subject.rows.Charge(subject.ticks, self_, cost, now, segments_), cost,
+             now);
+}
+
+int128 DebtReplica::Level(const Key& key, const SharedBucket& limit, Instant now) {
+  if (!subjects_.contains(key)) return Ticks(limit).Of(limit.capacity);
+  Subject& subject = Limited(key, limit);
+  return subject.ticks.Of(limit.capacity) - subject.rows.Debt(subject.ticks, now);
+}
+
+// When everybody has heard of all, and nothing of it counts any more.
+Instant DebtReplica::ForgetAt(Subject& subject, Instant now) const {
+  if (subject.limit.limit == 0) return After(now, subject.limit.per);
+  return After(subject.rows.ZeroAt(subject.ticks, now), options_.grace);
 }
 
 void DebtReplica::Refund(const Key& key, uint64_t cost, Instant now) {
@@ -52,8 +77,7 @@ void DebtReplica::Refund(const Key& key, uint64_t cost, Instant now) {
 void DebtReplica::NoteChange(const Key& key, Subject& subject, uint64_t segment, uint64_t tokens,
                              Instant now) {
   const bool is_new = subject.forget_at == Instant{};
-  subject.forget_at =
-      std::max(subject.forget_at, After(subject.rows.ZeroAt(subject.limit, now), options_.grace));
+  subject.forget_at = std::max(subject.forget_at, ForgetAt(subject, now));
   if (is_new) forgetting_.emplace(subject.forget_at, key);
   if (peers_.empty()) return;
   if (std::find(subject.changed.begin(), subject.changed.end(), segment) == subject.changed.end()) {
@@ -69,8 +93,8 @@ void DebtReplica::NoteChange(const Key& key, Subject& subject, uint64_t segment,
 
 void DebtReplica::TellIfUrgent(const Key& key, Subject& subject, Instant now) {
   if (subject.urgent || subject.untold == 0) return;
-  const uint64_t debt = subject.rows.Debt(subject.limit, now);
-  const uint64_t room = subject.limit.capacity > debt ? subject.limit.capacity - debt : 0;
+  const int128 full = subject.ticks.Of(subject.limit.capacity);
+  const uint64_t room = subject.ticks.Tokens(full - subject.rows.Debt(subject.ticks, now));
   const uint64_t nodes = peers_.size() + 1;
   if (subject.untold < std::max<uint64_t>(1, room / (2 * nodes))) return;
   subject.urgent = true;
@@ -282,8 +306,7 @@ void DebtReplica::MergeRow(const Entry& entry, Instant now) {
       std::max(subject.forget_at,
                std::min(After(now, entry.keep), After(now, std::chrono::hours(24 * 400))));
   if (subject.limited) {
-    subject.forget_at =
-        std::max(subject.forget_at, After(subject.rows.ZeroAt(subject.limit, now), options_.grace));
+    subject.forget_at = std::max(subject.forget_at, ForgetAt(subject, now));
     TellIfUrgent(entry.key, subject, now);  // there may be less room than there was
   }
   if (is_new) forgetting_.emplace(subject.forget_at, entry.key);
@@ -350,7 +373,7 @@ void DebtReplica::Forget(Instant now) {
       continue;
     }
     if (subject.limited) {
-      subject.rows.DropEnded(subject.limit, After(now, -options_.grace), now);
+      subject.rows.DropEnded(subject.ticks, After(now, -options_.grace), now);
     }
     forgetting_.emplace(std::max(subject.forget_at, After(now, options_.grace)), key);
   }
@@ -369,10 +392,7 @@ Instant DebtReplica::NextTick() const {
 }
 
 uint64_t DebtReplica::Remaining(const Key& key, const SharedBucket& limit, Instant now) {
-  const auto found = subjects_.find(key);
-  if (found == subjects_.end()) return limit.capacity;
-  const uint64_t debt = found->second.rows.Debt(limit, now);
-  return debt >= limit.capacity ? 0 : limit.capacity - debt;
+  return Ticks(limit).Tokens(Level(key, limit, now));
 }
 
 const DebtRows* DebtReplica::Find(const Key& key) const {

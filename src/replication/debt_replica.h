@@ -39,17 +39,18 @@ class DebtReplica : public Replica {
 
   void SetPeers(std::vector<uint32_t> peers) override;
   bool Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override;
+  void Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override;
   void Refund(const Key& key, uint64_t cost, Instant now) override;
+  int128 Level(const Key& key, const SharedBucket& limit, Instant now) override;
   std::vector<Envelope> Tick(Instant now) override;
   std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override;
   Instant NextTick() const override;
+  std::vector<Envelope> Everything(uint32_t to, Instant now) override;
   size_t bytes() const override;
   size_t keys() const override { return subjects_.size(); }
 
   uint64_t Remaining(const Key& key, const SharedBucket& limit, Instant now);
   const DebtRows* Find(const Key& key) const;
-  // Everything, for a node that has come new: to be sent to it.
-  std::vector<Envelope> Everything(uint32_t to, Instant now);
 
  private:
   struct KeyHash {
@@ -57,6 +58,7 @@ class DebtReplica : public Replica {
   };
   struct Subject {
     SharedBucket limit;
+    Ticks ticks{limit};
     bool limited = false;  // somebody has asked here: the limit is known
     DebtRows rows;
     Instant forget_at{};
@@ -94,6 +96,8 @@ class DebtReplica : public Replica {
     Duration keep{};
   };
 
+  Subject& Limited(const Key& key, const SharedBucket& limit);
+  Instant ForgetAt(Subject& subject, Instant now) const;
   void TellIfUrgent(const Key& key, Subject& subject, Instant now);
   void NoteChange(const Key& key, Subject& subject, uint64_t segment, uint64_t tokens, Instant now);
   void TellPeers(const Key& key, Subject& subject);

@@ -6,14 +6,15 @@
 namespace weir {
 namespace {
 
-using Units = __int128;
-
-Units UnitsOf(uint64_t tokens, const SharedBucket& limit) {
-  return static_cast<Units>(tokens) * limit.per.count();
+int128 Of(const DebtRows::Row& row, const Ticks& ticks) {
+  return ticks.Of(row.charged - row.refunded);
 }
 
-Units FlowOff(Duration gap, const SharedBucket& limit) {
-  return static_cast<Units>(std::max<int64_t>(0, gap.count())) * limit.limit;
+// When so much has flowed off.
+Instant GoneAt(int128 debt, const Ticks& ticks, Instant from) {
+  if (debt <= 0) return from;
+  if (ticks.per_nano == 0) return kEndOfTime;
+  return InstantAt(ToNanos(from) + CeilDiv(debt, ticks.per_nano));
 }
 
 bool Earlier(const DebtRows::Row& a, const DebtRows::Row& b) {
@@ -22,7 +23,7 @@ bool Earlier(const DebtRows::Row& a, const DebtRows::Row& b) {
 
 }  // namespace
 
-void DebtRows::Refold(const SharedBucket& limit, Instant now) {
+void DebtRows::Fold(const Ticks& ticks, Instant now) {
   stale_ = false;
   debt_ = 0;
   running_ = 0;
@@ -30,59 +31,51 @@ void DebtRows::Refold(const SharedBucket& limit, Instant now) {
   for (size_t i = 0; i < rows_.size(); ++i) {
     const Row& row = rows_[i];
     const Instant epoch = std::min(row.epoch, now);
-    debt_ -= FlowOff(epoch - at_, limit);
+    debt_ -= ticks.In(epoch - at_);
     if (debt_ <= 0) {
       debt_ = 0;
       running_ = i;
     }
     at_ = epoch;
-    debt_ += UnitsOf(row.charged - row.refunded, limit);
+    debt_ += Of(row, ticks);
   }
 }
 
-void DebtRows::BringTo(const SharedBucket& limit, Instant now) {
-  if (stale_) Refold(limit, now);
+void DebtRows::BringTo(const Ticks& ticks, Instant now) {
+  if (stale_) Fold(ticks, now);
   if (now <= at_) return;
-  debt_ -= FlowOff(now - at_, limit);
+  debt_ -= ticks.In(now - at_);
   at_ = now;
   if (debt_ > 0) return;
   debt_ = 0;
   running_ = rows_.size();
 }
 
-uint64_t DebtRows::Debt(const SharedBucket& limit, Instant now) {
-  BringTo(limit, now);
-  const Units per = limit.per.count();
-  return static_cast<uint64_t>((debt_ + per - 1) / per);
+int128 DebtRows::Debt(const Ticks& ticks, Instant now) {
+  BringTo(ticks, now);
+  return debt_;
 }
 
-Instant DebtRows::ZeroAt(const SharedBucket& limit, Instant now) {
-  BringTo(limit, now);
-  const Units nanos = (debt_ + limit.limit - 1) / limit.limit;
-  constexpr Units kMost = INT64_MAX;
-  return After(now, Duration(static_cast<int64_t>(std::min(nanos, kMost))));
+Instant DebtRows::ZeroAt(const Ticks& ticks, Instant now) {
+  BringTo(ticks, now);
+  return GoneAt(debt_, ticks, std::max(now, at_));
 }
 
-bool DebtRows::Charge(const SharedBucket& limit, Origin self, uint64_t cost, Instant now,
-                      uint64_t& segments, uint64_t& segment) {
-  BringTo(limit, now);
-  const Units units = UnitsOf(cost, limit);
-  if (debt_ + units > UnitsOf(limit.capacity, limit)) return false;
+uint64_t DebtRows::Charge(const Ticks& ticks, Origin self, uint64_t cost, Instant now,
+                          uint64_t& segments) {
+  BringTo(ticks, now);
+  debt_ += ticks.Of(cost);
   for (size_t i = rows_.size(); i > running_; --i) {
     Row& row = rows_[i - 1];
     if (row.origin != self) continue;
     row.charged += cost;
-    debt_ += units;
-    segment = row.segment;
-    return true;
+    return row.segment;
   }
-  segment = ++segments;
-  const Row row{self, segment, now, cost, 0};
+  const Row row{self, ++segments, now, cost, 0};
   const auto place = std::upper_bound(rows_.begin(), rows_.end(), row, Earlier);
   running_ = std::min(running_, static_cast<size_t>(place - rows_.begin()));
   rows_.insert(place, row);
-  debt_ += units;
-  return true;
+  return row.segment;
 }
 
 void DebtRows::Refund(Origin self, uint64_t cost, std::vector<uint64_t>& segments) {
@@ -113,26 +106,22 @@ bool DebtRows::Merge(const Row& row) {
   return true;
 }
 
-void DebtRows::DropEnded(const SharedBucket& limit, Instant before, Instant now) {
-  BringTo(limit, now);
-  Units debt = 0;
+void DebtRows::DropEnded(const Ticks& ticks, Instant before, Instant now) {
+  BringTo(ticks, now);
+  int128 debt = 0;
   Instant at{};
   size_t ended = 0;  // rows whose periods have
   for (size_t i = 0; i < running_; ++i) {
     const Row& row = rows_[i];
-    if (i > 0) debt -= FlowOff(row.epoch - at, limit);
+    if (i > 0) debt -= ticks.In(row.epoch - at);
     if (debt <= 0) {
       debt = 0;
       ended = i;
     }
     at = row.epoch;
-    debt += UnitsOf(row.charged - row.refunded, limit);
-    const Units nanos = (debt + limit.limit - 1) / limit.limit;
-    const bool last = i + 1 == running_;
-    const Instant zero =
-        After(at, Duration(static_cast<int64_t>(std::min<Units>(nanos, INT64_MAX))));
-    if (zero > before) break;
-    if (last) ended = running_;
+    debt += Of(row, ticks);
+    if (GoneAt(debt, ticks, at) > before) break;
+    if (i + 1 == running_) ended = running_;
   }
   rows_.erase(rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(ended));
   running_ -= ended;

@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "replication/replica.h"
+#include "replication/ticks.h"
 
 namespace weir {
 
@@ -31,37 +31,35 @@ class DebtRows {
     bool operator==(const Row&) const = default;
   };
 
-  // Tokens owed, rounded up; the limit must be the same every time.
-  uint64_t Debt(const SharedBucket& limit, Instant now);
-  // Until the debt is zero if nothing comes; `now` if it is.
-  Instant ZeroAt(const SharedBucket& limit, Instant now);
+  // What is owed, in ticks. They must be the same every time, or Refold be called.
+  int128 Debt(const Ticks& ticks, Instant now);
+  // When the debt is zero if nothing comes; `now` if it is.
+  Instant ZeroAt(const Ticks& ticks, Instant now);
 
-  // Charges if it fits; the segment that was charged is then told. A new one takes its number from
-  // `segments`, which the origin counts over all subjects: no number is ever used twice.
-  bool Charge(const SharedBucket& limit, Origin self, uint64_t cost, Instant now,
-              uint64_t& segments, uint64_t& segment);
+  // Tells the segment that was charged. A new one takes its number from `segments`, which the
+  // origin counts over all subjects: no number is ever used twice.
+  uint64_t Charge(const Ticks& ticks, Origin self, uint64_t cost, Instant now, uint64_t& segments);
   // Takes back at most `cost`, from the latest segments of `self` first; the segments are told.
   void Refund(Origin self, uint64_t cost, std::vector<uint64_t>& segments);
 
   // False if nothing is new in it.
   bool Merge(const Row& row);
   // Drops the periods that ended before `before`.
-  void DropEnded(const SharedBucket& limit, Instant before, Instant now);
+  void DropEnded(const Ticks& ticks, Instant before, Instant now);
+  // The ticks are others from now on.
+  void Refold() { stale_ = true; }
 
   const Row* Find(Origin origin, uint64_t segment) const;
   const std::vector<Row>& rows() const { return rows_; }
   size_t heap_bytes() const { return rows_.capacity() * sizeof(Row); }
 
  private:
-  // Debt in units of which a token has `per` nanoseconds, and `limit` flow off in a nanosecond.
-  using Units = __int128;
-
-  void Refold(const SharedBucket& limit, Instant now);
-  void BringTo(const SharedBucket& limit, Instant now);
+  void Fold(const Ticks& ticks, Instant now);
+  void BringTo(const Ticks& ticks, Instant now);
 
   std::vector<Row> rows_;  // in order of epoch, origin, segment
   // The fold of all rows, brought to an instant.
-  Units debt_ = 0;
+  int128 debt_ = 0;  // ticks
   Instant at_{};
   size_t running_ = 0;  // the first row of the running period; rows_.size() if there is none
   bool stale_ = false;  // to be folded again

@@ -59,6 +59,10 @@ class Deltas {
     Peer* peer = Find(node);
     if (peer != nullptr && (owner == node || !Find(owner))) OweTo(*peer, key, piece);
   }
+  // To this peer, whatever it may know already.
+  void OweEverything(uint32_t node, const Key& key, const Piece& piece) {
+    if (Peer* peer = Find(node)) OweTo(*peer, key, piece);
+  }
   // The peer knows it, as it is now.
   void Known(uint32_t node, const Key& key, const Piece& piece) {
     if (Peer* peer = Find(node)) Settle(*peer, key, piece);
@@ -111,6 +115,15 @@ class Deltas {
     return chosen;
   }
 
+  // Tells this peer what it is owed, now.
+  template <typename Book>
+  std::vector<Envelope> TellNow(uint32_t node, const Book& book, Instant now) {
+    std::vector<Envelope> out;
+    for (size_t i = 0; i < peers_.size(); ++i) {
+      if (peers_[i].node == node) Gossip(i, book, now, out);
+    }
+    return out;
+  }
   // Tells the peer everything, and acknowledges to others what has waited too long.
   template <typename Book>
   void Gossip(size_t chosen, const Book& book, Instant now, std::vector<Envelope>& out) {

@@ -12,12 +12,16 @@ void QueueReplica::SetPeers(std::vector<uint32_t> peers) {
 }
 
 bool QueueReplica::Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) {
-  if (cost > limit.capacity) return false;
-  if (cost == 0) return true;
+  if (Ticks(limit).Of(cost) > std::max<int128>(0, Level(key, limit, now))) return false;
+  Take(key, limit, cost, now);
+  return true;
+}
+
+void QueueReplica::Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) {
+  if (cost == 0) return;
   TokenQueue& queue = queues_.try_emplace(key, limit).first->second;
   Expire(key, queue, now);
   queue.Reshape(limit);
-  if (queue.Alive(now) > limit.capacity - cost) return false;
   while (cost > 0) {
     const auto weight = static_cast<uint32_t>(std::min<uint64_t>(cost, UINT32_MAX));
     const ElementName name{deltas_.self(), ++last_sequence_};
@@ -26,7 +30,14 @@ bool QueueReplica::Admit(const Key& key, const SharedBucket& limit, uint64_t cos
     cost -= weight;
   }
   if (options_.frequency) PushFrequent(key, queue, now);
-  return true;
+}
+
+int128 QueueReplica::Level(const Key& key, const SharedBucket& limit, Instant now) {
+  const int128 full = Ticks(limit).Of(limit.capacity);
+  const auto it = queues_.find(key);
+  if (it == queues_.end()) return full;
+  it->second.Reshape(limit);
+  return full - it->second.Alive(now);
 }
 
 void QueueReplica::Refund(const Key& key, uint64_t cost, Instant now) {
@@ -174,12 +185,15 @@ void QueueReplica::WritePiece(EnvelopeWriter& to, const Key& key, const ElementN
   WriteTicks(to, Ticks(queue.shape()), element.life);
 }
 
-uint64_t QueueReplica::Remaining(const Key& key, const SharedBucket& limit, Instant now) const {
-  const auto it = queues_.find(key);
-  if (it == queues_.end()) return limit.capacity;
-  TokenQueue queue = it->second;
-  queue.Reshape(limit);
-  return limit.capacity - std::min(limit.capacity, queue.Alive(now));
+std::vector<Envelope> QueueReplica::Everything(uint32_t to, Instant now) {
+  for (const auto& [key, queue] : queues_) {
+    for (const Element& element : queue.elements()) deltas_.OweEverything(to, key, element.name);
+  }
+  return deltas_.TellNow(to, *this, now);
+}
+
+uint64_t QueueReplica::Remaining(const Key& key, const SharedBucket& limit, Instant now) {
+  return Ticks(limit).Tokens(Level(key, limit, now));
 }
 
 size_t QueueReplica::bytes() const {

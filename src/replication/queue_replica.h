@@ -38,14 +38,17 @@ class QueueReplica final : public Replica {
 
   void SetPeers(std::vector<uint32_t> peers) override;
   bool Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override;
+  void Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override;
   void Refund(const Key& key, uint64_t cost, Instant now) override;
+  int128 Level(const Key& key, const SharedBucket& limit, Instant now) override;
   std::vector<Envelope> Tick(Instant now) override;
   std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override;
   Instant NextTick() const override { return pushed_.empty() ? deltas_.next() : Instant::min(); }
+  std::vector<Envelope> Everything(uint32_t to, Instant now) override;
   size_t bytes() const override;
   size_t keys() const override { return queues_.size(); }
 
-  uint64_t Remaining(const Key& key, const SharedBucket& limit, Instant now) const;
+  uint64_t Remaining(const Key& key, const SharedBucket& limit, Instant now);
   // Elements that some peer is not known to know.
   size_t owed() const { return deltas_.owed(); }
 

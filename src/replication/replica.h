@@ -9,16 +9,14 @@
 // same code.
 #pragma once
 
-#include <memory>
-#include <vector>
-
-#include "replication/envelope.h"
-#include "weir/instant.h"
+#include "algorithms/algorithm.h"
+#include "replication/correspondent.h"
 
 namespace weir {
 
 // A token bucket as the nodes share it: `limit` tokens flow in per `per`, at most `capacity` are
-// there.
+// there. Limit 0: nothing flows in (what is counted in one window), and what was taken is forgotten
+// `per` later.
 struct SharedBucket {
   uint64_t capacity = 1;
   uint64_t limit = 1;
@@ -26,20 +24,16 @@ struct SharedBucket {
   bool operator==(const SharedBucket&) const = default;
 };
 
-class Replica {
+class Replica : public Correspondent {
  public:
-  virtual ~Replica() = default;
-
-  // The other nodes, by number; those that were there and are not any more are forgotten.
-  virtual void SetPeers(std::vector<uint32_t> peers) = 0;
-
+  // Takes `cost` if there is room.
   virtual bool Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) = 0;
+  // Takes `cost`, room or not: debt is carried.
+  virtual void Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) = 0;
   // Takes back what this node admitted: `cost` of it.
   virtual void Refund(const Key& key, uint64_t cost, Instant now) = 0;
-  virtual std::vector<Envelope> Tick(Instant now) = 0;
-  // Bytes of anybody: what is broken changes nothing, and false is answered in `good`.
-  virtual std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) = 0;
-  virtual Instant NextTick() const = 0;
+  // What is there, in Ticks(limit) (ticks.h); below zero if more was taken than there was.
+  virtual int128 Level(const Key& key, const SharedBucket& limit, Instant now) = 0;
 
   // What the states, and what is owed to peers, take: counted over the real structures.
   virtual size_t bytes() const = 0;

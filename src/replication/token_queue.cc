@@ -9,9 +9,9 @@ bool Precedes(const Element& a, const Element& b) {
   return a.birth != b.birth ? a.birth < b.birth : a.name < b.name;
 }
 
-uint64_t Counting(const Ticks& ticks, const Element& element, int128 death, Instant now) {
-  const uint64_t left = ticks.Tokens(death - ticks.At(now) + ticks.per_token - 1);
-  return std::min<uint64_t>(element.weight - element.refunded, left);
+int128 Counting(const Ticks& ticks, const Element& element, int128 death, Instant now) {
+  const int128 left = std::max<int128>(0, death - ticks.At(now));
+  return std::min(ticks.Of(element.weight - element.refunded), left);
 }
 
 }  // namespace
@@ -41,9 +41,9 @@ void TokenQueue::Reshape(const SharedBucket& wanted) {
   shape_ = wanted;
 }
 
-uint64_t TokenQueue::Alive(Instant now) const {
+int128 TokenQueue::Alive(Instant now) const {
   const Ticks ticks(shape_);
-  uint64_t sum = 0;
+  int128 sum = 0;
   int128 death = gone_;
   for (const Element& element : elements_) {
     death = DeathAfter(ticks, death, element);
@@ -69,7 +69,7 @@ std::vector<ElementName> TokenQueue::Refund(Origin origin, uint64_t cost, Instan
   int128 death = gone_;
   for (const Element& element : elements_) {
     death = DeathAfter(ticks, death, element);
-    counting.push_back(Counting(ticks, element, death, now));
+    counting.push_back(ticks.Tokens(Counting(ticks, element, death, now) + ticks.per_token - 1));
   }
   std::vector<ElementName> changed;
   for (size_t i = elements_.size(); i-- > 0 && cost > 0;) {

@@ -8,8 +8,7 @@
 //
 //   death = max(death of the one before + weight / rate, birth + life)
 //
-// An element counts for as many of its tokens as are not back: min(weight, ceil((death - now) *
-// rate)). On one node that is a token bucket, exactly. Dead elements (Listing 4.1, erratum 2) stay
+// An element counts for as much of it as is not back: min(weight, (death - now) * rate). On one node that is a token bucket, exactly. Dead elements (Listing 4.1, erratum 2) stay
 // for a margin, in which they count for nothing but still push those behind them (section 5.4,
 // erratum 5). An element that comes back after that is known by its age and not taken in again.
 //
@@ -49,8 +48,8 @@ class TokenQueue {
   const Element* Find(const ElementName& name) const;
   void Reshape(const SharedBucket& wanted);
 
-  // Tokens that are not back yet; more than the capacity if nodes admitted too much.
-  uint64_t Alive(Instant now) const;
+  // What is not back yet, in ticks; more than the capacity if nodes admitted too much.
+  int128 Alive(Instant now) const;
   void Add(const ElementName& name, uint32_t weight, Instant now);
   // Takes back up to `cost` of what counts of the origin's elements, the youngest first; returns
   // which changed.

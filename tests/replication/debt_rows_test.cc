@@ -10,14 +10,16 @@ namespace {
 
 constexpr Instant kStart = FromNanos(1'800'000'000'000'000'000);
 constexpr SharedBucket kLimit{10, 1, std::chrono::seconds(1)};
+const Ticks kTicks(kLimit);
 constexpr Origin kSelf{1, 1}, kOther{2, 1};
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 bool Charge(DebtRows& rows, Origin self, uint64_t cost, Instant now) {
   static uint64_t segments = 0;
-  uint64_t segment = 0;
-  return rows.Charge(kLimit, self, cost, now, segments, segment);
+  if (rows.Debt(kTicks, now) + kTicks.Of(cost) > kTicks.Of(kLimit.capacity)) return false;
+  rows.Charge(kTicks, self, cost, now, segments);
+  return true;
 }
 
 TEST(DebtRows, OneNodeAloneIsATokenBucket) {
@@ -27,14 +29,14 @@ TEST(DebtRows, OneNodeAloneIsATokenBucket) {
   EXPECT_TRUE(Charge(rows, kSelf, 1, kStart + seconds(1)));
   EXPECT_FALSE(Charge(rows, kSelf, 1, kStart + seconds(1)));
   EXPECT_EQ(rows.rows().size(), 1u) << "one busy period, one row";
-  EXPECT_EQ(rows.ZeroAt(kLimit, kStart + seconds(1)), kStart + seconds(11));
+  EXPECT_EQ(rows.ZeroAt(kTicks, kStart + seconds(1)), kStart + seconds(11));
 }
 
 TEST(DebtRows, IdleTimeIsNoCredit) {
   DebtRows rows;
   EXPECT_TRUE(Charge(rows, kSelf, 2, kStart));
   EXPECT_TRUE(Charge(rows, kSelf, 2, kStart + seconds(100)));
-  EXPECT_EQ(rows.Debt(kLimit, kStart + seconds(100)), 2u);
+  EXPECT_EQ(rows.Debt(kTicks, kStart + seconds(100)), kTicks.Of(2));
   EXPECT_EQ(rows.rows().size(), 2u) << "another period, another row";
 }
 
@@ -42,7 +44,7 @@ TEST(DebtRows, DebtBeyondTheCapacityIsCarried) {
   DebtRows rows;
   rows.Merge({kOther, 1, kStart, 10, 0});
   rows.Merge({{3, 1}, 1, kStart, 10, 0});
-  EXPECT_EQ(rows.Debt(kLimit, kStart), 20u);
+  EXPECT_EQ(rows.Debt(kTicks, kStart), kTicks.Of(20));
   EXPECT_FALSE(Charge(rows, kSelf, 1, kStart + seconds(10)));
   EXPECT_TRUE(Charge(rows, kSelf, 1, kStart + seconds(11)));
 }
@@ -53,13 +55,13 @@ TEST(DebtRows, EndedPeriodsAreDroppedTogether) {
   rows.Merge({kSelf, 1, kStart + seconds(2), 5, 0});    // the same period: until 10 s
   rows.Merge({kOther, 2, kStart + seconds(20), 5, 0});  // until 25 s
   rows.Merge({kOther, 3, kStart + seconds(40), 5, 0});  // runs
-  rows.DropEnded(kLimit, kStart + seconds(9), kStart + seconds(41));
+  rows.DropEnded(kTicks, kStart + seconds(9), kStart + seconds(41));
   EXPECT_EQ(rows.rows().size(), 4u);
-  rows.DropEnded(kLimit, kStart + seconds(10), kStart + seconds(41));
+  rows.DropEnded(kTicks, kStart + seconds(10), kStart + seconds(41));
   EXPECT_EQ(rows.rows().size(), 2u);
-  rows.DropEnded(kLimit, kStart + seconds(30), kStart + seconds(41));
+  rows.DropEnded(kTicks, kStart + seconds(30), kStart + seconds(41));
   EXPECT_EQ(rows.rows().size(), 1u);
-  EXPECT_EQ(rows.Debt(kLimit, kStart + seconds(41)), 4u);
+  EXPECT_EQ(rows.Debt(kTicks, kStart + seconds(41)), kTicks.Of(4));
 }
 
 TEST(DebtRows, ARefundIsTakenFromTheLatest) {
@@ -68,9 +70,9 @@ TEST(DebtRows, ARefundIsTakenFromTheLatest) {
   std::vector<uint64_t> segments;
   rows.Refund(kSelf, 2, segments);
   EXPECT_EQ(segments.size(), 1u);
-  EXPECT_EQ(rows.Debt(kLimit, kStart), 1u);
+  EXPECT_EQ(rows.Debt(kTicks, kStart), kTicks.Of(1));
   rows.Refund(kSelf, 100, segments);
-  EXPECT_EQ(rows.Debt(kLimit, kStart), 0u) << "not below nothing";
+  EXPECT_EQ(rows.Debt(kTicks, kStart), kTicks.Of(0)) << "not below nothing";
 }
 
 std::vector<DebtRows::Row> SomeRows() {
@@ -100,7 +102,7 @@ RC_GTEST_PROP(DebtRows, MergingIsCommutativeAssociativeIdempotent, ()) {
   for (const DebtRows::Row& row : shuffled) other.Merge(row);
   RC_ASSERT(one.rows() == other.rows());
   const Instant now = kStart + seconds(*rc::gen::inRange(0, 60));
-  RC_ASSERT(one.Debt(kLimit, now) == other.Debt(kLimit, now));
+  RC_ASSERT(one.Debt(kTicks, now) == other.Debt(kTicks, now));
   for (const DebtRows::Row& row : all) RC_ASSERT(!one.Merge(row));
 }
 
@@ -119,7 +121,7 @@ RC_GTEST_PROP(DebtRows, TheKeptDebtIsTheFoldOfAllRows, ()) {
     }
     DebtRows anew;
     for (const DebtRows::Row& row : kept.rows()) anew.Merge(row);
-    RC_ASSERT(kept.Debt(kLimit, now) == anew.Debt(kLimit, now));
+    RC_ASSERT(kept.Debt(kTicks, now) == anew.Debt(kTicks, now));
   }
 }
 
