@@ -15,7 +15,7 @@ target_include_directories(weir_replicated_lab PUBLIC "${PROJECT_SOURCE_DIR}")
 weir_executable(weir-lab lab/*.cc weir_oracle weir_replicated_lab CLI11::CLI11 fmt::fmt)
 
 if(NOT WEIR_SANITIZE)
-  weir_executable(weir-bench "bench/*.cc;bench/*/*.cc" weir_server CLI11::CLI11 fmt::fmt
+  weir_executable(weir-bench "bench/*.cc;bench/*/*.cc" weir_server weir_cluster CLI11::CLI11 fmt::fmt
                   weir_api nghttp2::nghttp2)
 endif()
 

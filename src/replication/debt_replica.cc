@@ -389,6 +389,8 @@ void DebtReplica::MergeRow(const Entry& entry, Instant now) {
       return;
     }
     found = subjects_.try_emplace(entry.name).first;
+    if (entry.name.window != 0) found->second.limit.limit = 0;
+    found->second.ticks = Ticks(found->second.limit);
   }
   Subject& subject = found->second;
   const bool report = options_.report_changes && (subject.limited || entry.name.window != 0);
@@ -405,7 +407,9 @@ void DebtReplica::MergeRow(const Entry& entry, Instant now) {
   if (is_new) forgetting_.emplace(subject.forget_at, entry.name);
   if (!report) return;
   const int128 after = subject.rows.Debt(subject.ticks, now);
-  if (after != before) changes_.push_back({entry.name.key, subject.limit, before - after});
+  if (after == before) return;
+  changes_.push_back({entry.name.key, subject.limit, before - after});
+  changes_.back().limit.window = entry.name.window;
 }
 
 // ---- Forgetting ----
