@@ -1,11 +1,16 @@
 # The three kinds of targets: a library per folder, an executable, a test per folder.
 # Folders that are still empty are tolerated; a file that is added is found by the next build.
 
-# weir_library(NAME DEPENDENCIES...): weir_NAME from src/NAME/**/*.cc, without main.cc.
+# weir_library(NAME DEPENDENCIES...): weir_NAME from src/NAME/**/*.cc, without main.cc. cluster/net is
+# a target of its own, weir_cluster_net.
 function(weir_library name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${name}/*.cc")
   list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
-  weir_add_library(weir_${name} "${sources}" ${ARGN})
+  if(name STREQUAL "cluster")
+    list(FILTER sources EXCLUDE REGEX "/src/cluster/net/")
+  endif()
+  string(REPLACE "/" "_" target ${name})
+  weir_add_library(weir_${target} "${sources}" ${ARGN})
 endfunction()
 
 # weir_add_library(TARGET SOURCES DEPENDENCIES...)

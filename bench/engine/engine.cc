@@ -184,7 +184,7 @@ class Suite {
     LimiterOptions limiter_options;
     limiter_options.memory_bytes = uint64_t{16} << 30;
     const ParseResult rules = ParseRulesText(kReplicatedRules, "rules", {.cluster = true});
-    SharedLimits shared({1, 1}, {}, kStart);
+    cluster::SharedLimits shared({1, 1}, {}, kStart);
     shared.SetPeers({1, 2, 3});
     Limiter limiter(rules.rules, limiter_options, kStart);
     limiter.ShareWith(&shared);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace weir {
+namespace weir::cluster {
 namespace {
 
 SharedBucket BucketOf(const SharedLimit& limit, Window window) {
@@ -209,6 +209,16 @@ void SharedLimits::Tell(const std::vector<Key>& keys, Instant now) {
   }
 }
 
+std::vector<Envelope> SharedLimits::Farewell(Instant now) {
+  std::vector<Envelope> out;
+  const std::lock_guard lock(mutex_);
+  for (Shard& shard : journal_) ReadJournal(shard);
+  for (Replica* replica : std::initializer_list<Replica*>{&counter_, &queue_, &debt_}) {
+    for (Envelope& envelope : replica->Farewell(now)) out.push_back(std::move(envelope));
+  }
+  return out;
+}
+
 std::vector<Envelope> SharedLimits::Everything(uint32_t to, Instant now) {
   std::vector<Envelope> out;
   const std::lock_guard lock(mutex_);
@@ -229,4 +239,4 @@ SharingCounts SharedLimits::Counts() const {
   return counts;
 }
 
-}  // namespace weir
+}  // namespace weir::cluster

@@ -25,7 +25,7 @@
 #include "replication/queue_replica.h"
 #include "store/shared_use.h"
 
-namespace weir {
+namespace weir::cluster {
 
 struct SharingOptions {
   Duration interval = std::chrono::milliseconds(300);  // of gossip: counter and queue
@@ -66,6 +66,7 @@ class SharedLimits final : public SharedUse, public Correspondent {
   std::vector<Envelope> Tick(Instant now) override;
   Instant NextTick() const override;
   std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override;
+  std::vector<Envelope> Farewell(Instant now) override;
   std::vector<Envelope> Everything(uint32_t to, Instant now) override;
 
   SharingCounts Counts() const;
@@ -104,4 +105,4 @@ class SharedLimits final : public SharedUse, public Correspondent {
   Instant read_at_ = Instant::min();  // the journal, the last time
 };
 
-}  // namespace weir
+}  // namespace weir::cluster

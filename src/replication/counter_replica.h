@@ -48,6 +48,7 @@ class CounterReplica final : public Replica {
   std::vector<Envelope> Tick(Instant now) override;
   std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override;
   Instant NextTick() const override { return deltas_.next(); }
+  std::vector<Envelope> Farewell(Instant now) override { return deltas_.TellAll(*this, now); }
   std::vector<Envelope> Everything(uint32_t to, Instant now) override;
   std::vector<Change> TakeChanges() override { return std::exchange(changes_, {}); }
   size_t bytes() const override;

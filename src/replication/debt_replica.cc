@@ -193,6 +193,11 @@ std::vector<Envelope> DebtReplica::Tick(Instant now) {
   return out;
 }
 
+std::vector<Envelope> DebtReplica::Farewell(Instant now) {
+  if (!untold_.empty()) tell_at_ = now;
+  return Tick(now);
+}
+
 // One peer after the other: what has come from it, and what it has not confirmed.
 void DebtReplica::HeartBeat(Instant now, std::vector<Envelope>& out) {
   const auto round = static_cast<int64_t>(peers_.size()) * options_.heartbeat;

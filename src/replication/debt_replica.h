@@ -54,6 +54,7 @@ class DebtReplica : public Replica {
   std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override;
   Instant NextTick() const override;
   std::vector<Envelope> Everything(uint32_t to, Instant now) override;
+  std::vector<Envelope> Farewell(Instant now) override;
   std::vector<Change> TakeChanges() override { return std::exchange(changes_, {}); }
   size_t bytes() const override;
   size_t keys() const override { return subjects_.size(); }

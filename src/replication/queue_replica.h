@@ -47,6 +47,7 @@ class QueueReplica final : public Replica {
   std::vector<Envelope> Tick(Instant now) override;
   std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override;
   Instant NextTick() const override { return pushed_.empty() ? deltas_.next() : Instant::min(); }
+  std::vector<Envelope> Farewell(Instant now) override { return deltas_.TellAll(*this, now); }
   std::vector<Envelope> Everything(uint32_t to, Instant now) override;
   // Of a log (limit 0), a change names the instant of the hit as its window.
   std::vector<Change> TakeChanges() override { return std::exchange(changes_, {}); }

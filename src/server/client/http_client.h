@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "server/net/file_descriptor.h"
+#include "base/file_descriptor.h"
 #include "weir/error.h"
 #include "weir/instant.h"
 
