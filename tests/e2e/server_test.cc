@@ -292,6 +292,8 @@ TEST_F(E2eServer, TheCommandLineAsksARunningServer) {
   EXPECT_EQ(weir({"peek", "shop", "search", "bob"}).exit_code, 0);
   const Finished asked = weir({"request", "shop", "search", "bob", "--cost", "3", "--settle"});
   EXPECT_EQ(asked.exit_code, 0) << asked.output;
+  EXPECT_NE(asked.output.find("3 per 1h             remaining 0 "), std::string::npos)
+      << asked.output;
   const std::string ticket = asked.output.substr(asked.output.find("ticket ") + 7, 32);
   EXPECT_EQ(weir({"request", "shop", "search", "bob"}).exit_code, 1);
   const Finished settled = weir({"settle", ticket, "1"});
