@@ -69,7 +69,7 @@ class GrpcHolds : public ::testing::Test {
   }
   LimiterStats Stats() { return rig_.limiter.Stats(); }
 
-  GrpcRig rig_{RulesOf(kHoldRules)};
+  GrpcRig rig_{Rules(kHoldRules)};
 };
 
 TEST_F(GrpcHolds, ErrorsAreAnswersWithTheirCode) {
