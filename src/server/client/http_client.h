@@ -1,5 +1,6 @@
-// One HTTP request after the other over one connection, each within a deadline. For the command
-// line: it waits.
+// One HTTP request after the other over one connection, each within a deadline. It waits: for the
+// command line, and for a thread that has nothing else to do, such as the one that follows another
+// server's configuration.
 #pragma once
 
 #include <atomic>
