@@ -11,7 +11,7 @@
 #include "rules/parse.h"
 #include "weir/limiter.h"
 
-namespace weir::cluster {
+namespace weir::cluster::shared_limits_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -238,4 +238,4 @@ TEST(SharedLimits, KeysThatNobodyAsksForAreForgotten) {
 }
 
 }  // namespace
-}  // namespace weir::cluster
+}  // namespace weir::cluster::shared_limits_test

@@ -7,7 +7,7 @@
 #include "replication/queue_replica.h"
 #include "tests/replication/cluster.h"
 
-namespace weir {
+namespace weir::log_queue_test {
 namespace {
 
 constexpr SharedBucket kLog{.capacity = 10, .limit = 0, .per = 5s};
@@ -62,4 +62,4 @@ TEST(LogQueue, TellsWhatChangedAndWhenItWas) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::log_queue_test
