@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "bench/fronts/pace.h"
-#include "bench/fronts/program.h"
+#include "bench/program.h"
 
 namespace weir::bench {
 namespace {

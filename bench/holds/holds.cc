@@ -4,7 +4,7 @@
 #include <chrono>
 #include <map>
 
-#include "bench/fronts/program.h"
+#include "bench/program.h"
 #include "bench/holds/grpc_load.h"
 #include "bench/holds/resp_load.h"
 

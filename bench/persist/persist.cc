@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "base/random.h"
-#include "bench/fronts/program.h"
+#include "bench/program.h"
 #include "bench/workload.h"
 #include "server/state_keeper.h"
 

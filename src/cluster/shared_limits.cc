@@ -13,8 +13,14 @@ bool IsLog(const SharedLimit& limit) {
   return limit.limit == 0 && limit.sharing == Sharing::kQueue;
 }
 
+}  // namespace
+
+CounterOptions CounterOf(const SharingOptions& options) {
+  return {.interval = options.interval, .seed = options.seed, .report_changes = true};
+}
+
 // The thesis' queue at its best; what is dead is kept for as long as news take to spread.
-QueueOptions Queue(const SharingOptions& options) {
+QueueOptions QueueOf(const SharingOptions& options) {
   return {.interval = options.interval,
           .linf = true,
           .frequency = true,
@@ -23,12 +29,10 @@ QueueOptions Queue(const SharingOptions& options) {
           .report_changes = true};
 }
 
-}  // namespace
-
 SharedLimits::SharedLimits(Origin self, const SharingOptions& options, Instant now)
     : options_(options),
-      counter_(self, {.interval = options.interval, .seed = options.seed, .report_changes = true}),
-      queue_(self, Queue(options)),
+      counter_(self, CounterOf(options)),
+      queue_(self, QueueOf(options)),
       debt_(self, options.debt, now) {}
 
 // Windows are counted alike, whatever the way; only a log needs to know each hit.

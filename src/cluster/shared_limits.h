@@ -35,6 +35,10 @@ struct SharingOptions {
   uint64_t seed = 0;
 };
 
+// How the replicas of a server are set.
+CounterOptions CounterOf(const SharingOptions& options);
+QueueOptions QueueOf(const SharingOptions& options);
+
 struct SharingCounts {
   uint64_t noted = 0;        // uses of this node
   uint64_t merged = 0;       // changes that others told

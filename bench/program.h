@@ -1,4 +1,4 @@
-// A server under load: another process, on a core of its own.
+// A server under load: another process, on a core of its own or on any.
 #pragma once
 
 #include <sys/types.h>
@@ -11,6 +11,8 @@ namespace weir::bench {
 
 class Program {
  public:
+  static constexpr int kAnyCore = -1;
+
   // Starts it on `core`, silent. Killed when this goes.
   Program(std::vector<std::string> command, int core);
   ~Program();

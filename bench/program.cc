@@ -1,4 +1,4 @@
-#include "bench/fronts/program.h"
+#include "bench/program.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 // In the child: never returns.
 [[noreturn]] void Become(const std::vector<std::string>& command, int core) {
-  StayOn(core);
+  if (core != Program::kAnyCore) StayOn(core);
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);

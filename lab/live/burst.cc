@@ -1,0 +1,138 @@
+#include "lab/live/burst.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+#include "lab/live/live_cluster.h"
+
+namespace weir::lab {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+const std::vector<std::string> kVariants = {"central", "counter", "queue", "debt"};
+
+struct Options {
+  uint32_t nodes = 5;
+  int seconds = 10;
+  uint64_t limit = 100;  // a second
+  uint64_t capacity = 500;
+  uint64_t rate = 400;  // requests a second at each node
+  std::string weir;
+};
+
+struct Tally {
+  std::atomic<uint64_t> asked{0}, admitted{0};
+};
+using Tallies = std::vector<Tally>;
+
+// One node's clients: every variant in turn.
+void Ask(const LiveCluster& cluster, uint32_t node, const Options& options, SteadyClock::time_point start,
+         Tallies& tallies) {
+  const auto here = cluster.Connect(node), first = cluster.Connect(0);
+  const auto gap = std::chrono::nanoseconds(1'000'000'000 / options.rate);
+  const auto end = start + std::chrono::seconds(options.seconds);
+  for (auto at = start; at < end; at += gap) {
+    std::this_thread::sleep_until(at);
+    for (size_t i = 0; i < kVariants.size(); ++i) {
+      LiveConnection& connection = kVariants[i] == "central" ? *first : *here;
+      tallies[i].admitted += connection.Ask(kVariants[i], "burst", 1) ? 1 : 0;
+      tallies[i].asked += 1;
+    }
+  }
+}
+
+void Draw(const Options& options, const Tallies& tallies, double seconds, bool colours) {
+  const double due = static_cast<double>(options.capacity) +
+                     static_cast<double>(options.limit) * seconds;
+  const double all = static_cast<double>(std::max<uint64_t>(1, tallies[0].asked.load()));
+  fmt::print("{:>5.1f} s   one limiter lets through {:.0f} of {:.0f}\x1b[K\n\n", seconds,
+             std::min(due, all), all);
+  fmt::print("{:<10} {:>9} {:>9} {:>9}\n", "", "asked", "admitted", "too many");
+  for (size_t i = 0; i < kVariants.size(); ++i) {
+    const uint64_t admitted = tallies[i].admitted;
+    const double over = std::max(0.0, static_cast<double>(admitted) - due);
+    const auto width = static_cast<size_t>(std::min(60.0, 30 * static_cast<double>(admitted) / due));
+    const size_t good = std::min<size_t>(width, 30);
+    fmt::print("{:<10} {:>9} {:>9} {:>9.0f}  {}{}{}{}{}\x1b[K\n", kVariants[i],
+               tallies[i].asked.load(), admitted, over, colours ? "\x1b[32m" : "",
+               std::string(good, '='), colours ? "\x1b[31m" : "", std::string(width - good, '+'),
+               colours ? "\x1b[0m" : "");
+  }
+  std::fflush(stdout);
+}
+
+double SecondsSince(SteadyClock::time_point start) {
+  return std::max(0.0, std::chrono::duration<double>(SteadyClock::now() - start).count());
+}
+
+int Run(const Options& options) {
+  fmt::print("starting {} servers on loopback: {} a second, {} at once, for all together …\n\n",
+             options.nodes, options.limit, options.capacity);
+  const LiveCluster cluster({.weir = options.weir,
+                             .nodes = options.nodes,
+                             .limit = {options.capacity, options.limit, std::chrono::seconds(1)},
+                             .variants = kVariants});
+  Tallies tallies(kVariants.size());
+  const auto start = SteadyClock::now() + std::chrono::milliseconds(100);
+  std::vector<std::thread> clients;
+  std::atomic<uint32_t> running{options.nodes};
+  for (uint32_t node = 0; node < options.nodes; ++node) {
+    clients.emplace_back([&, node] {
+      Ask(cluster, node, options, start, tallies);
+      running -= 1;
+    });
+  }
+  const bool terminal = isatty(STDOUT_FILENO) != 0;
+  constexpr int kLines = 7;
+  while (running > 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    if (!terminal || running == 0) continue;
+    Draw(options, tallies, SecondsSince(start), true);
+    fmt::print("\x1b[{}A", kLines);
+  }
+  const double seconds = SecondsSince(start);
+  for (std::thread& client : clients) client.join();
+  Draw(options, tallies, seconds, terminal);
+  fmt::print("\n{}", cluster.Status());
+  return 0;
+}
+
+}  // namespace
+
+int BurstCommand(std::span<const std::string> arguments) {
+  Options options;
+  options.weir = (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "weir").string();
+  CLI::App app("Sends a burst at all nodes of a real cluster at once.", "weir-lab burst");
+  app.add_option("--nodes", options.nodes, "servers")->check(CLI::Range(1, 64))->capture_default_str();
+  app.add_option("--seconds", options.seconds, "how long")
+      ->check(CLI::Range(1, 3600))
+      ->capture_default_str();
+  app.add_option("--limit", options.limit, "a second, for all nodes together")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 30))
+      ->capture_default_str();
+  app.add_option("--capacity", options.capacity, "at once")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 30))
+      ->capture_default_str();
+  app.add_option("--rate", options.rate, "requests a second at each node, for each variant")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{100'000}))
+      ->capture_default_str();
+  app.add_option("--weir", options.weir, "the server's program")->capture_default_str();
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  try {
+    app.parse(reversed);
+    return Run(options);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "weir-lab burst: {}\n", error.what());
+    return 2;
+  }
+}
+
+}  // namespace weir::lab

@@ -1,0 +1,170 @@
+#include "lab/live/live_run.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <filesystem>
+#include <thread>
+
+#include "cluster/shared_limits.h"
+#include "lab/live/live_cluster.h"
+#include "lab/replicated/simulation.h"
+#include "lab/replicated/spotify.h"
+
+namespace weir::lab {
+namespace {
+
+constexpr double kMostDifference = 2;  // points of precision
+
+struct Options {
+  std::string name;
+  std::string weir;
+  uint32_t nodes = 8;
+  uint64_t capacity = 1000;
+  int64_t speed = 1;
+  uint64_t seed = 1;
+  bool json = false;
+};
+
+// The replicas as a server has them.
+struct Way {
+  std::string name;
+  MakeReplica make;
+};
+
+std::vector<Way> Ways(const Options& options) {
+  const auto sharing = [seed = options.seed](Origin self) {
+    return cluster::SharingOptions{.seed = seed * 1000 + self.node};
+  };
+  return {{"counter",
+           [=](Origin self, Instant) {
+             return std::make_unique<CounterReplica>(self, cluster::CounterOf(sharing(self)));
+           }},
+          {"queue",
+           [=](Origin self, Instant) {
+             return std::make_unique<QueueReplica>(self, cluster::QueueOf(sharing(self)));
+           }},
+          {"debt", [=](Origin self, Instant now) {
+             return std::make_unique<DebtReplica>(self, sharing(self).debt, now);
+           }}};
+}
+
+SpotifyExperiment Made(const Options& options) {
+  SpotifyExperiment made = MakeSpotify(options.name, options.capacity, options.seed);
+  const Instant start = made.requests.front().at;
+  for (SimulatedRequest& request : made.requests) {
+    request.at = start + (request.at - start) / options.speed;
+  }
+  made.limit.per /= options.speed;
+  return made;
+}
+
+void ShowProgress(size_t done, size_t all) {
+  if (!isatty(STDERR_FILENO)) return;
+  constexpr size_t kWidth = 40;
+  const size_t full = done * kWidth / all;
+  fmt::print(stderr, "\r[{}{}] {} of {} requests", std::string(full, '#'),
+             std::string(kWidth - full, '.'), done, all);
+  if (done == all) fmt::print(stderr, "\r\x1b[K");
+}
+
+// Refusals of each variant.
+std::vector<uint64_t> Play(const Options& options, const SpotifyExperiment& experiment,
+                           const std::vector<Way>& ways) {
+  LiveOptions live{.weir = options.weir, .nodes = options.nodes, .limit = experiment.limit};
+  for (const Way& way : ways) live.variants.push_back(way.name);
+  const LiveCluster cluster(live);
+  std::vector<std::unique_ptr<LiveConnection>> nodes;
+  for (uint32_t i = 0; i < options.nodes; ++i) nodes.push_back(cluster.Connect(i));
+  std::vector<uint64_t> refused(ways.size(), 0);
+  const Instant first = experiment.requests.front().at;
+  const auto start = std::chrono::steady_clock::now();
+  size_t done = 0;
+  for (const SimulatedRequest& request : experiment.requests) {
+    std::this_thread::sleep_until(start + (request.at - first));
+    const uint32_t node = NodeFor(request, options.nodes, options.seed);
+    for (size_t i = 0; i < ways.size(); ++i) {
+      const std::string user = fmt::format("u{}", request.user);
+      refused[i] += nodes[node]->Ask(ways[i].name, user, request.cost) ? 0 : 1;
+    }
+    if (++done % 100 == 0 || done == experiment.requests.size()) {
+      ShowProgress(done, experiment.requests.size());
+    }
+  }
+  if (!options.json) fmt::print("{}\n", cluster.Status());
+  return refused;
+}
+
+void Print(const Options& options, const std::string& name, const Measured& simulated,
+           double live) {
+  const double difference = std::abs(live - simulated.precision());
+  const bool ok = difference <= kMostDifference;
+  if (options.json) {
+    fmt::print(
+        "{{\"experiment\":\"live-{}\",\"variant\":\"{}\",\"metric\":\"precision\",\"paper\":null,"
+        "\"value\":{:.3f},\"simulated\":{:.3f},\"unit\":\"percent\",\"ok\":{}}}\n",
+        options.name, name, live, simulated.precision(), ok);
+    return;
+  }
+  fmt::print("{:<10} {:>12.2f} {:>12.2f} {:>12.2f}   {}\n", name, simulated.precision(), live,
+             difference, ok ? "agrees" : "DIFFERS");
+}
+
+int Run(const Options& options) {
+  const SpotifyExperiment experiment = Made(options);
+  const std::vector<Way> ways = Ways(options);
+  const std::vector<uint64_t> refused = Play(options, experiment, ways);
+  if (!options.json) {
+    fmt::print("{} on {} servers over loopback, {} times as fast, {} requests\n\n", options.name,
+               options.nodes, options.speed, experiment.requests.size());
+    fmt::print("{:<10} {:>12} {:>12} {:>12}\n", "variant", "simulated %", "live %", "points");
+  }
+  bool all_agree = true;
+  for (size_t i = 0; i < ways.size(); ++i) {
+    SimulationOptions simulation{
+        .nodes = options.nodes, .limit = experiment.limit, .seed = options.seed};
+    simulation.network.latency = std::chrono::microseconds(200);
+    const Measured simulated = Simulate(experiment.requests, ways[i].make, simulation);
+    Measured live = simulated;
+    live.refused = refused[i];
+    Print(options, ways[i].name, simulated, live.precision());
+    all_agree = all_agree && std::abs(live.precision() - simulated.precision()) <= kMostDifference;
+  }
+  return all_agree ? 0 : 1;
+}
+
+}  // namespace
+
+int LiveCommand(std::span<const std::string> arguments) {
+  Options options;
+  options.weir = (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "weir").string();
+  CLI::App app("Runs an experiment on real servers over loopback, and in simulated time.",
+               "weir-lab live");
+  app.add_option("NAME", options.name, "weir-lab list lists them")->required();
+  app.add_option("--nodes", options.nodes, "servers")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  app.add_option("--capacity", options.capacity, "of the bucket: the thesis' c")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40))
+      ->capture_default_str();
+  app.add_option("--speed", options.speed, "so many times as fast")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--seed", options.seed, "of the requests")->capture_default_str();
+  app.add_option("--weir", options.weir, "the server's program")->capture_default_str();
+  app.add_flag("--json", options.json, "one object a line");
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  try {
+    app.parse(reversed);
+    return Run(options);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "weir-lab live: {}\n", error.what());
+    return 2;
+  }
+}
+
+}  // namespace weir::lab
