@@ -1,5 +1,6 @@
 // Which datagrams of one life of a sender have come: the last kWindow numbers, one bit each. What is
-// older counts as come. A sender numbers all that it sends, to whomever: so there are gaps.
+// older counts as come, and so does what was sent before the first that came. A sender numbers all that
+// it sends, to whomever: so there are gaps.
 #pragma once
 
 #include <array>
@@ -20,7 +21,10 @@ class ReplayWindow {
   }
   // Only of what is authentic, and new.
   void Note(uint64_t number) {
-    if (number > latest_) {
+    if (latest_ == 0) {
+      words_.fill(~uint64_t{0});
+      latest_ = number;
+    } else if (number > latest_) {
       const uint64_t steps = number - latest_;
       if (steps >= kWindow) {
         words_ = {};

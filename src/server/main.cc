@@ -11,6 +11,7 @@
 
 #include "server/check_command.h"
 #include "server/client/client_commands.h"
+#include "server/client/cluster_command.h"
 #include "server/client/config_command.h"
 #include "server/client/reserve_command.h"
 #include "server/client/top_command.h"
@@ -242,6 +243,18 @@ void AddConfig(CLI::App& app, int& exit_code) {
                 weir::RunConfigDiff);
 }
 
+void AddCluster(CLI::App& app, int& exit_code) {
+  CLI::App* cluster = app.add_subcommand("cluster", "Look at the nodes of a cluster");
+  cluster->require_subcommand(1);
+  CLI::App* command =
+      cluster->add_subcommand("status",
+                              "Show them as one of them sees the others; exits 1 if any "
+                              "is dead");
+  weir::ClientOptions& options = AddClient(command, std::chrono::seconds(2));
+  command->add_option("--http", options.server, "The same as --server");
+  command->callback([&] { exit_code = weir::RunClusterStatus(options, std::cout, std::cerr); });
+}
+
 void AddTop(CLI::App& app, int& exit_code) {
   static weir::TopArguments arguments;
   CLI::App* command =
@@ -279,6 +292,7 @@ int main(int argc, char** argv) {
   AddReserve(app, exit_code);
   AddTop(app, exit_code);
   AddConfig(app, exit_code);
+  AddCluster(app, exit_code);
   AddTry(app, exit_code);
   AddCheck(app, exit_code);
   AddHelpAndVersion(app);

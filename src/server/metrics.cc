@@ -1,54 +1,15 @@
 #include "server/metrics.h"
 
-#include <prometheus/text_serializer.h>
-
 #include <map>
-#include <sstream>
 
+#include "server/cluster_metrics.h"
+#include "server/metric_families.h"
 #include "server/version.h"
 
 namespace weir {
 namespace {
 
-using prometheus::ClientMetric;
-using prometheus::MetricFamily;
-using prometheus::MetricType;
-using Labels = std::vector<ClientMetric::Label>;
-
-class Families {
- public:
-  void Counter(const std::string& name, const std::string& help, double value, Labels labels = {}) {
-    Add(name, help, MetricType::Counter, std::move(labels)).counter.value = value;
-  }
-  void Gauge(const std::string& name, const std::string& help, double value, Labels labels = {}) {
-    Add(name, help, MetricType::Gauge, std::move(labels)).gauge.value = value;
-  }
-  ClientMetric::Histogram& Histogram(const std::string& name, const std::string& help,
-                                     Labels labels) {
-    return Add(name, help, MetricType::Histogram, std::move(labels)).histogram;
-  }
-  std::string Text() const {
-    std::ostringstream out;
-    prometheus::TextSerializer().Serialize(out, families_);
-    return out.str();
-  }
-
- private:
-  ClientMetric& Add(const std::string& name, const std::string& help, MetricType type,
-                    Labels labels) {
-    if (families_.empty() || families_.back().name != name) {
-      families_.push_back({name, help, type, {}});
-    }
-    ClientMetric& metric = families_.back().metric.emplace_back();
-    metric.label = std::move(labels);
-    return metric;
-  }
-  std::vector<MetricFamily> families_;
-};
-
-double Number(uint64_t n) { return static_cast<double>(n); }
-
-void AddDecisions(const LimiterCounts& counts, Families& all) {
+void AddDecisions(const LimiterCounts& counts, MetricFamilies& all) {
   const std::string name = "weir_decisions_total",
                     help = "Decisions, by the limit that refused (or would have, in shadow)";
   for (const ResourceCounts& resource : counts.resources) {
@@ -105,7 +66,7 @@ struct FrontSum {
   }
 };
 
-void AddFronts(const std::map<std::string, FrontSum>& fronts, Families& all) {
+void AddFronts(const std::map<std::string, FrontSum>& fronts, MetricFamilies& all) {
   const auto counter = [&](const std::string& name, const std::string& help, auto field) {
     for (const auto& [front, sum] : fronts) {
       all.Counter(name, help, Number(sum.*field), {{"front", front}});
@@ -143,8 +104,9 @@ void AddFronts(const std::map<std::string, FrontSum>& fronts, Families& all) {
 }  // namespace
 
 std::string MetricsText(const Limiter& limiter, const std::vector<std::unique_ptr<Worker>>& workers,
-                        const ReloadCounters& reloads, const PersistCounters* persisted) {
-  Families all;
+                        const ReloadCounters& reloads, const PersistCounters* persisted,
+                        const cluster::NodeStatus* cluster) {
+  MetricFamilies all;
   all.Gauge("weir_info", "What is running", 1, {{"version", std::string(Version())}});
   AddDecisions(limiter.AllCounts(), all);
   std::map<std::string, FrontSum> fronts;
@@ -185,6 +147,7 @@ std::string MetricsText(const Limiter& limiter, const std::vector<std::unique_pt
     all.Counter("weir_persist_batches_total", "Batches of them",
                 Number(persisted->failed_batches.load()), {{"outcome", "failed"}});
   }
+  if (cluster != nullptr) AddClusterMetrics(*cluster, all);
   return all.Text();
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/node_status.h"
 #include "server/worker.h"
 #include "weir/limiter.h"
 
@@ -27,8 +28,9 @@ struct PersistCounters {
   std::atomic<uint64_t> failed_batches{0};
 };
 
-// `persisted` may be null.
+// `persisted` and `cluster` may be null.
 std::string MetricsText(const Limiter& limiter, const std::vector<std::unique_ptr<Worker>>& workers,
-                        const ReloadCounters& reloads, const PersistCounters* persisted);
+                        const ReloadCounters& reloads, const PersistCounters* persisted,
+                        const cluster::NodeStatus* cluster);
 
 }  // namespace weir

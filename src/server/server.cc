@@ -10,6 +10,7 @@
 #include "fronts/poolcounter/poolcounter_front.h"
 #include "fronts/resp/resp_front.h"
 #include "rules/rulebook.h"
+#include "server/cluster_route.h"
 #include "server/config_routes.h"
 #include "server/openapi.h"
 #include "server/stats_route.h"
@@ -294,13 +295,17 @@ void Server::MakeFronts() {
 void Server::AddServerRoutes(HttpFront& http) {
   AddStatsRoute(http.routes(), *limiter_, tokens_);
   AddConfigRoutes(http.routes(), *config_, tokens_);
+  AddClusterRoute(http.routes(), cluster_.get(), tokens_);
   http.routes().Add("GET", "/v1/openapi.json",
                     [](const http::HttpRequest&, http::Responder responder) {
                       responder.Send({.content_type = "application/json", .body = OpenApi()});
                     });
   http.routes().Add("GET", "/metrics", [this](const http::HttpRequest&, http::Responder responder) {
-    const std::string text = MetricsText(*limiter_, workers_, reloads_,
-                                         keeper_ == nullptr ? nullptr : &keeper_->counters());
+    std::optional<cluster::NodeStatus> node;
+    if (cluster_ != nullptr) node = cluster_->Status();
+    const std::string text =
+        MetricsText(*limiter_, workers_, reloads_,
+                    keeper_ == nullptr ? nullptr : &keeper_->counters(), node ? &*node : nullptr);
     responder.Send({.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = text});
   });
 }

@@ -68,7 +68,7 @@ ServerProcess::ServerProcess(const std::vector<std::string>& arguments) {
   close(pipes[1]);
   log_pipe_ = pipes[0];
   if (!WaitForLog("ready")) return;
-  for (const std::string front : {"http", "grpc", "resp", "poolcounter"}) {
+  for (const std::string front : {"http", "grpc", "resp", "poolcounter", "cluster"}) {
     const size_t at = log_.find(" " + front + " on ");
     if (at == std::string::npos) continue;
     const size_t end = log_.find_first_of(" \n", at + front.size() + 5);

@@ -19,7 +19,7 @@ class ServerProcess {
   ServerProcess(const ServerProcess&) = delete;
   ServerProcess& operator=(const ServerProcess&) = delete;
 
-  int port(const std::string& front) const;  // "http", "grpc", "resp"; 0 if it is not served
+  int port(const std::string& front) const;  // "http", …, "cluster"; 0 if it is not served
   // Waits until the log has `text` behind what was waited for before; false after ten seconds, or
   // when the server ends.
   bool WaitForLog(std::string_view text);

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "cluster/membership.h"
+#include "cluster/messages.h"
 
 namespace weir::cluster {
 namespace {
@@ -29,7 +30,11 @@ Result<NamedPeer> ParseOne(std::string_view text) {
                  "\"" + std::string(text) + "\" needs a host and a port that others can reach",
                  "peers"};
   }
-  return NamedPeer{std::string(text.substr(0, equals)), *place};
+  const std::string_view id = text.substr(0, equals);
+  if (const std::string problem = IdProblem(id); !problem.empty()) {
+    return Error{Code::kBadRequest, problem, "peers"};
+  }
+  return NamedPeer{std::string(id), *place};
 }
 
 Result<std::vector<NamedPeer>> ParseList(std::string_view text, char separator,

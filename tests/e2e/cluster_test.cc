@@ -1,0 +1,235 @@
+// Three servers that are nodes of one cluster.
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "tests/e2e/server_process.h"
+
+namespace weir::e2e {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr char kRules[] =
+    "namespaces: {shop: {resources: {search: {limits: "
+    "[{name: burst, limit: 3, per: 1h, coordination: replicated}]}}}}\n";
+
+void SendDatagram(int port, const std::string& bytes) {
+  const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  sendto(fd, bytes.data(), bytes.size(), 0, reinterpret_cast<const sockaddr*>(&address),
+         sizeof address);
+  close(fd);
+}
+
+class E2eCluster : public ::testing::Test {
+ protected:
+  E2eCluster() {
+    rules_ = files_.Write("rules.yaml", kRules);
+    key_ = WriteKey("key", "0123456789abcdef0123456789abcdef");
+    WritePeers();
+  }
+  std::string WriteKey(const std::string& name, const std::string& text, mode_t mode = 0600) {
+    const std::string path = files_.Write(name, text);
+    chmod(path.c_str(), mode);
+    return path;
+  }
+  // Where everybody is who was ever started.
+  std::string WritePeers() {
+    std::string text = "# the nodes\n";
+    for (const auto& [id, port] : ports_) {
+      text += id + "=127.0.0.1:" + std::to_string(port) + "\n";
+    }
+    return peers_ = files_.Write("peers", text);
+  }
+  // On the same port each time.
+  void Start(const std::string& id, const std::string& key_file = "") {
+    nodes_[id] = std::make_unique<ServerProcess>(std::vector<std::string>{
+        "--config", rules_, "--data", files_.path() + "/" + id, "--node", id, "--cluster",
+        "127.0.0.1:" + std::to_string(ports_[id]), "--cluster-key-file",
+        key_file.empty() ? key_ : key_file, "--peers", "file:" + peers_});
+    ports_[id] = nodes_[id]->port("cluster");
+    ASSERT_NE(ports_[id], 0) << nodes_[id]->log();
+  }
+  void StartThree() {
+    for (const char* id : {"a", "b", "c"}) Start(id);
+    WritePeers();
+    ASSERT_TRUE(Eventually([&] { return Alive("a") == 2 && Alive("b") == 2 && Alive("c") == 2; }))
+        << nodes_["a"]->log();
+  }
+  Json Status(const std::string& id) {
+    const std::string answer = HttpGet(nodes_[id]->port("http"), "/v1/cluster");
+    const size_t body = answer.find("\r\n\r\n");
+    return body == std::string::npos ? Json() : Json::parse(answer.substr(body + 4));
+  }
+  Json Peer(const std::string& id, const std::string& peer) {
+    const Json status = Status(id);
+    for (const Json& one : status["peers"]) {
+      if (one["node"] == peer) return one;
+    }
+    return {};
+  }
+  int Alive(const std::string& id) {
+    int alive = 0;
+    const Json status = Status(id);
+    for (const Json& one : status["peers"]) alive += one["alive"].get<bool>() ? 1 : 0;
+    return alive;
+  }
+  uint64_t Rejected(const std::string& id, const std::string& reason) {
+    return Status(id)["rejected"][reason].get<uint64_t>();
+  }
+  static bool Eventually(const std::function<bool()>& holds,
+                         std::chrono::seconds patience = std::chrono::seconds(10)) {
+    const auto until = std::chrono::steady_clock::now() + patience;
+    while (!holds()) {
+      if (std::chrono::steady_clock::now() > until) return false;
+    }
+    return true;
+  }
+  Finished StatusCommand(const std::string& id, const std::string& more = "--deadline=5s") {
+    return RunProgram({WEIR_BINARY, "cluster", "status", "--http",
+                       "127.0.0.1:" + std::to_string(nodes_[id]->port("http")), more});
+  }
+  // The log of a server that does not start.
+  std::string Refusal(std::vector<std::string> arguments) {
+    ServerProcess server(arguments);
+    EXPECT_EQ(server.WaitForEnd(), 1);
+    return server.log();
+  }
+
+  TemporaryFiles files_;
+  std::string rules_, key_, peers_;
+  std::map<std::string, int> ports_;
+  std::map<std::string, std::unique_ptr<ServerProcess>> nodes_;
+};
+
+bool Has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_F(E2eCluster, AllSeeAllAndTellItInEveryWay) {
+  StartThree();
+  ASSERT_TRUE(Eventually(
+      [&] { return HttpGet(nodes_["a"]->port("http"), "/readyz").starts_with("HTTP/1.1 200"); }));
+  const Finished table = StatusCommand("a");
+  EXPECT_EQ(table.exit_code, 0) << table.output;
+  EXPECT_TRUE(Has(table.output, "127.0.0.1:" + std::to_string(ports_["c"]))) << table.output;
+  const Finished json = StatusCommand("b", "--json");
+  EXPECT_EQ(Json::parse(json.output, nullptr, false)["peers"].size(), 2u) << json.output;
+  const std::string metrics = HttpGet(nodes_["c"]->port("http"), "/metrics");
+  for (const char* line : {"weir_cluster_peers_alive 2", "weir_cluster_peer_alive{peer=\"a\"} 1",
+                           "weir_cluster_received_bytes_total{peer=\"b\"}",
+                           "weir_cluster_staleness_seconds{peer=\"a\"}",
+                           "weir_cluster_rejected_datagrams_total{reason=\"unreadable\"} 0",
+                           "weir_cluster_copies_total{outcome=\"received\"}"}) {
+    EXPECT_TRUE(Has(metrics, line)) << line << "\n" << metrics;
+  }
+}
+
+TEST_F(E2eCluster, OneThatIsKilledIsDeadWithinSecondsAndReturnsWithANewLife) {
+  StartThree();
+  const uint64_t life = Peer("a", "b")["incarnation"].get<uint64_t>();
+  nodes_["b"]->Signal(SIGKILL);
+  nodes_["b"]->WaitForEnd();
+  EXPECT_TRUE(
+      Eventually([&] { return Alive("a") == 1 && Alive("c") == 1; }, std::chrono::seconds(8)));
+  EXPECT_EQ(Peer("a", "b")["alive"], false);
+  EXPECT_EQ(StatusCommand("a").exit_code, 1);
+  Start("b");
+  EXPECT_TRUE(Eventually([&] { return Alive("a") == 2 && Alive("b") == 2 && Alive("c") == 2; }));
+  EXPECT_GT(Peer("a", "b")["incarnation"].get<uint64_t>(), life);
+  EXPECT_TRUE(Eventually([&] { return Status("b")["ready"].get<bool>(); }));
+  EXPECT_GE(Status("b")["copies"]["received"].get<uint64_t>(), 1u);
+}
+
+TEST_F(E2eCluster, StrangersAreCountedAndChangeNothing) {
+  StartThree();
+  const Json before = Peer("a", "b");
+  SendDatagram(ports_["a"], "hello?");
+  SendDatagram(ports_["a"], std::string(1300, '\x10'));
+  for (int i = 0; i < 50; ++i) {
+    SendDatagram(ports_["a"], std::string(100, static_cast<char>(0x10 + i % 2)));
+  }
+  EXPECT_TRUE(Eventually([&] {
+    return Rejected("a", "unreadable") + Rejected("a", "malformed") >= 52;
+  })) << Status("a");
+  Socket stream(ports_["a"]);
+  ASSERT_TRUE(stream.connected());
+  stream.Send(std::string("\xff\xff\xff\xff", 4));  // the length of a frame of 4 GiB
+  stream.ReadAll();
+  EXPECT_TRUE(stream.closed_by_peer());
+  EXPECT_EQ(Alive("a"), 2);
+  EXPECT_EQ(Peer("a", "b")["incarnation"], before["incarnation"]);
+}
+
+TEST_F(E2eCluster, OneWithAnotherKeyIsNobody) {
+  Start("a");
+  Start("b", WriteKey("other", "another secret that is just as long"));
+  WritePeers();
+  EXPECT_TRUE(Eventually([&] { return Rejected("a", "unreadable") >= 2; }));
+  EXPECT_EQ(Alive("a"), 0);
+  EXPECT_EQ(Alive("b"), 0);
+  EXPECT_TRUE(Eventually([&] { return Status("a")["ready"].get<bool>(); })) << "after a while";
+}
+
+TEST_F(E2eCluster, ANodeThatIsTakenOffTheListIsAStranger) {
+  StartThree();
+  const int port = ports_["c"];
+  ports_.erase("c");
+  WritePeers();
+  EXPECT_TRUE(Eventually([&] { return Status("a")["peers"].size() == 1; }));
+  ports_["c"] = port;
+}
+
+TEST_F(E2eCluster, SigtermEndsANodeInOrder) {
+  StartThree();
+  nodes_["a"]->Signal(SIGTERM);
+  EXPECT_EQ(nodes_["a"]->WaitForEnd(), 0) << nodes_["a"]->log();
+}
+
+TEST_F(E2eCluster, WhatIsWrongWithTheSettingsIsToldClearly) {
+  const std::string open_key = WriteKey("open", "0123456789abcdef0123456789abcdef", 0644);
+  const std::string short_key = WriteKey("short", "0123456789abcdef");
+  using Arguments = std::vector<std::string>;
+  const std::vector<std::pair<Arguments, std::string>> mistakes = {
+      {{"--peers", "a=127.0.0.1:1"}, "--peers goes with --cluster"},
+      {{"--cluster", "127.0.0.1:0", "--node", "a"}, "--cluster needs --cluster-key-file"},
+      {{"--cluster", "127.0.0.1:0", "--cluster-key-file", key_}, "--cluster needs --node"},
+      {{"--cluster", "127.0.0.1:0", "--node", "a", "--cluster-key-file", "/nowhere"},
+       "/nowhere: cannot be read"},
+      {{"--cluster", "127.0.0.1:0", "--node", "a", "--cluster-key-file", open_key}, "chmod 600"},
+      {{"--cluster", "127.0.0.1:0", "--node", "a", "--cluster-key-file", short_key}, "too short"},
+      {{"--cluster", "nonsense", "--node", "a", "--cluster-key-file", key_}, "not an address"},
+      {{"--cluster", "127.0.0.1:0", "--node", "a b", "--cluster-key-file", key_},
+       "not the name of a node"},
+      {{"--cluster", "127.0.0.1:0", "--node", "a", "--cluster-key-file", key_, "--peers",
+        "b=127.0.0.1:1,b=127.0.0.1:2"},
+       "\"b\" is there twice"},
+      {{"--config", rules_}, "needs the server to be started with `--cluster`"},
+  };
+  for (const auto& [arguments, told] : mistakes) {
+    const std::string log = Refusal(arguments);
+    EXPECT_TRUE(Has(log, told)) << told << "\n" << log;
+  }
+}
+
+TEST_F(E2eCluster, AServerWithoutAClusterSaysSo) {
+  ServerProcess server({});
+  EXPECT_TRUE(HttpGet(server.port("http"), "/v1/cluster").starts_with("HTTP/1.1 404"));
+}
+
+}  // namespace
+}  // namespace weir::e2e
