@@ -4,9 +4,9 @@
 #include <chrono>
 #include <map>
 
-#include "bench/program.h"
 #include "bench/holds/grpc_load.h"
 #include "bench/holds/resp_load.h"
+#include "bench/program.h"
 
 namespace weir::bench {
 namespace {

@@ -32,8 +32,8 @@ struct Tally {
 using Tallies = std::vector<Tally>;
 
 // One node's clients: every variant in turn.
-void Ask(const LiveCluster& cluster, uint32_t node, const Options& options, SteadyClock::time_point start,
-         Tallies& tallies) {
+void Ask(const LiveCluster& cluster, uint32_t node, const Options& options,
+         SteadyClock::time_point start, Tallies& tallies) {
   const auto here = cluster.Connect(node), first = cluster.Connect(0);
   const auto gap = std::chrono::nanoseconds(1'000'000'000 / options.rate);
   const auto end = start + std::chrono::seconds(options.seconds);
@@ -48,8 +48,8 @@ void Ask(const LiveCluster& cluster, uint32_t node, const Options& options, Stea
 }
 
 void Draw(const Options& options, const Tallies& tallies, double seconds, bool colours) {
-  const double due = static_cast<double>(options.capacity) +
-                     static_cast<double>(options.limit) * seconds;
+  const double due =
+      static_cast<double>(options.capacity) + static_cast<double>(options.limit) * seconds;
   const double all = static_cast<double>(std::max<uint64_t>(1, tallies[0].asked.load()));
   fmt::print("{:>5.1f} s   one limiter lets through {:.0f} of {:.0f}\x1b[K\n\n", seconds,
              std::min(due, all), all);
@@ -57,7 +57,8 @@ void Draw(const Options& options, const Tallies& tallies, double seconds, bool c
   for (size_t i = 0; i < kVariants.size(); ++i) {
     const uint64_t admitted = tallies[i].admitted;
     const double over = std::max(0.0, static_cast<double>(admitted) - due);
-    const auto width = static_cast<size_t>(std::min(60.0, 30 * static_cast<double>(admitted) / due));
+    const auto width =
+        static_cast<size_t>(std::min(60.0, 30 * static_cast<double>(admitted) / due));
     const size_t good = std::min<size_t>(width, 30);
     fmt::print("{:<10} {:>9} {:>9} {:>9.0f}  {}{}{}{}{}\x1b[K\n", kVariants[i],
                tallies[i].asked.load(), admitted, over, colours ? "\x1b[32m" : "",
@@ -109,7 +110,9 @@ int BurstCommand(std::span<const std::string> arguments) {
   Options options;
   options.weir = (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "weir").string();
   CLI::App app("Sends a burst at all nodes of a real cluster at once.", "weir-lab burst");
-  app.add_option("--nodes", options.nodes, "servers")->check(CLI::Range(1, 64))->capture_default_str();
+  app.add_option("--nodes", options.nodes, "servers")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
   app.add_option("--seconds", options.seconds, "how long")
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();

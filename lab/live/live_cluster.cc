@@ -1,7 +1,7 @@
 #include "lab/live/live_cluster.h"
 
-#include <fmt/core.h>
 #include <arpa/inet.h>
+#include <fmt/core.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -69,7 +69,8 @@ size_t LengthOfReply(std::string_view bytes) {
 
 std::string Exchange(int fd, const std::string& command) {
   std::string reply;
-  if (send(fd, command.data(), command.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(command.size())) {
+  if (send(fd, command.data(), command.size(), MSG_NOSIGNAL) !=
+      static_cast<ssize_t>(command.size())) {
     return reply;
   }
   std::array<char, 4096> buffer;
@@ -98,12 +99,26 @@ LiveCluster::LiveCluster(const LiveOptions& options) : options_(options) {
     node.resp = bench::FreePort();
     node.http = bench::FreePort();
     node.server = std::make_unique<bench::Program>(
-        std::vector<std::string>{options.weir, "serve", "--config", rules, "--grpc", "off",
-                                 "--http", fmt::format("127.0.0.1:{}", node.http),
-                                 "--resp", fmt::format("127.0.0.1:{}", node.resp),
-                                 "--node", fmt::format("n{}", i),
-                                 "--cluster", fmt::format("127.0.0.1:{}", ports[i]),
-                                 "--cluster-key-file", key, "--peers", peers, "--threads", "1"},
+        std::vector<std::string>{options.weir,
+                                 "serve",
+                                 "--config",
+                                 rules,
+                                 "--grpc",
+                                 "off",
+                                 "--http",
+                                 fmt::format("127.0.0.1:{}", node.http),
+                                 "--resp",
+                                 fmt::format("127.0.0.1:{}", node.resp),
+                                 "--node",
+                                 fmt::format("n{}", i),
+                                 "--cluster",
+                                 fmt::format("127.0.0.1:{}", ports[i]),
+                                 "--cluster-key-file",
+                                 key,
+                                 "--peers",
+                                 peers,
+                                 "--threads",
+                                 "1"},
         bench::Program::kAnyCore);
   }
   for (const Node& node : nodes_) bench::AwaitPort(node.resp);
@@ -116,21 +131,21 @@ LiveConnection::LiveConnection(int port) : port_(port), fd_(Connect(port)) {}
 LiveConnection::~LiveConnection() { close(fd_); }
 
 bool LiveConnection::Ask(const std::string& variant, const std::string& subject, uint64_t cost) {
-  const std::string reply = Exchange(
-      fd_, fmt::format("WEIR.REQUEST live {} {} COST {}\r\n", variant, subject, cost));
+  const std::string reply =
+      Exchange(fd_, fmt::format("WEIR.REQUEST live {} {} COST {}\r\n", variant, subject, cost));
   // An array of names and values: allowed first.
   constexpr std::string_view kAllowed = "$7\r\nallowed\r\n:";
   const size_t at = reply.find(kAllowed);
   if (at == std::string::npos) {
-    throw std::runtime_error(fmt::format("port {}: {}", port_, reply.empty() ? "no answer" : reply));
+    throw std::runtime_error(
+        fmt::format("port {}: {}", port_, reply.empty() ? "no answer" : reply));
   }
   return reply[at + kAllowed.size()] == '1';
 }
 
 std::string LiveCluster::Status() const {
-  return bench::RunOn(bench::Program::kAnyCore,
-                      {options_.weir, "cluster", "status", "--http",
-                       fmt::format("127.0.0.1:{}", nodes_.front().http)});
+  return bench::RunOn(bench::Program::kAnyCore, {options_.weir, "cluster", "status", "--http",
+                                                 fmt::format("127.0.0.1:{}", nodes_.front().http)});
 }
 
 }  // namespace weir::lab

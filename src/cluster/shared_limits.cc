@@ -237,6 +237,8 @@ SharingCounts SharedLimits::Counts() const {
   const std::lock_guard lock(mutex_);
   SharingCounts counts = counts_;
   counts.noted = noted_.load(std::memory_order_relaxed);
+  counts.told = debt_.told();
+  counts.pushes = debt_.pushes();
   counts.turned_away = debt_.turned_away();
   counts.keys = counter_.keys() + queue_.keys() + debt_.keys();
   counts.bytes = counter_.bytes() + queue_.bytes() + debt_.bytes();

@@ -41,6 +41,8 @@ QueueOptions QueueOf(const SharingOptions& options);
 
 struct SharingCounts {
   uint64_t noted = 0;        // uses of this node
+  uint64_t told = 0;         // rows of debts and windows
+  uint64_t pushes = 0;       // of those, tellings that could not wait
   uint64_t merged = 0;       // changes that others told
   uint64_t deferred = 0;     // of those, for windows that had not begun here
   uint64_t refused = 0;      // envelopes that made no sense

@@ -156,6 +156,7 @@ void DebtReplica::TakeOffList(const DebtRows::Row& row) {
 // True if there is anything to be told.
 bool DebtReplica::ListTheUntold(Instant now) {
   const uint64_t before = last_told_;
+  pushes_ += urgent_.size();
   for (const StateName& name : urgent_) PutOnList(name);
   urgent_.clear();
   if (tell_at_ <= now) {

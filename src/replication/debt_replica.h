@@ -62,6 +62,8 @@ class DebtReplica : public Replica {
   uint64_t Remaining(const Key& key, const SharedBucket& limit, Instant now);
   const DebtRows* Find(const Key& key) const;
   uint64_t turned_away() const { return turned_away_; }  // subjects that there was no room for
+  uint64_t pushes() const { return pushes_; }            // subjects that were told at once
+  uint64_t told() const { return last_told_; }           // rows, each time that they were told
 
  private:
   struct Subject {
@@ -126,6 +128,7 @@ class DebtReplica : public Replica {
   std::map<uint32_t, Peer> peers_;
   uint64_t segments_ = 0;
   uint64_t turned_away_ = 0;
+  uint64_t pushes_ = 0;
   std::vector<Change> changes_;
 
   // The list of own rows that were told, and where each stands.

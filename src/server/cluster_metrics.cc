@@ -74,4 +74,21 @@ void AddClusterMetrics(const cluster::NodeStatus& status, MetricFamilies& all) {
   AddCopies(status.copies, all);
 }
 
+void AddSharingMetrics(const cluster::SharingCounts& counts, MetricFamilies& all) {
+  all.Counter("weir_cluster_uses_total", "What was taken here of replicated limits, and told on",
+              Number(counts.noted));
+  all.Counter("weir_cluster_told_rows_total", "Rows of debts and windows that were told",
+              Number(counts.told));
+  all.Counter("weir_cluster_pushes_total", "Subjects that were told at once, for room was short",
+              Number(counts.pushes));
+  all.Counter("weir_cluster_merges_total", "Changes that others told, put into states here",
+              Number(counts.merged));
+  all.Counter("weir_cluster_deferred_total", "Of those, for windows that had not begun here",
+              Number(counts.deferred));
+  all.Counter("weir_cluster_subjects_turned_away_total", "Subjects not shared: too many",
+              Number(counts.turned_away));
+  all.Gauge("weir_cluster_subjects", "Subjects with something to remember", Number(counts.keys));
+  all.Gauge("weir_cluster_subjects_bytes", "What they take", Number(counts.bytes));
+}
+
 }  // namespace weir

@@ -3,10 +3,12 @@
 #pragma once
 
 #include "cluster/node_status.h"
+#include "cluster/shared_limits.h"
 #include "server/metric_families.h"
 
 namespace weir {
 
 void AddClusterMetrics(const cluster::NodeStatus& status, MetricFamilies& all);
+void AddSharingMetrics(const cluster::SharingCounts& counts, MetricFamilies& all);
 
 }  // namespace weir

@@ -105,7 +105,7 @@ void AddFronts(const std::map<std::string, FrontSum>& fronts, MetricFamilies& al
 
 std::string MetricsText(const Limiter& limiter, const std::vector<std::unique_ptr<Worker>>& workers,
                         const ReloadCounters& reloads, const PersistCounters* persisted,
-                        const cluster::NodeStatus* cluster) {
+                        ClusterService* cluster) {
   MetricFamilies all;
   all.Gauge("weir_info", "What is running", 1, {{"version", std::string(Version())}});
   AddDecisions(limiter.AllCounts(), all);
@@ -147,7 +147,10 @@ std::string MetricsText(const Limiter& limiter, const std::vector<std::unique_pt
     all.Counter("weir_persist_batches_total", "Batches of them",
                 Number(persisted->failed_batches.load()), {{"outcome", "failed"}});
   }
-  if (cluster != nullptr) AddClusterMetrics(*cluster, all);
+  if (cluster != nullptr) {
+    AddClusterMetrics(cluster->Status(), all);
+    AddSharingMetrics(cluster->Sharing(), all);
+  }
   return all.Text();
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/node_status.h"
+#include "server/cluster_service.h"
 #include "server/worker.h"
 #include "weir/limiter.h"
 
@@ -31,6 +31,6 @@ struct PersistCounters {
 // `persisted` and `cluster` may be null.
 std::string MetricsText(const Limiter& limiter, const std::vector<std::unique_ptr<Worker>>& workers,
                         const ReloadCounters& reloads, const PersistCounters* persisted,
-                        const cluster::NodeStatus* cluster);
+                        ClusterService* cluster);
 
 }  // namespace weir

@@ -301,11 +301,9 @@ void Server::AddServerRoutes(HttpFront& http) {
                       responder.Send({.content_type = "application/json", .body = OpenApi()});
                     });
   http.routes().Add("GET", "/metrics", [this](const http::HttpRequest&, http::Responder responder) {
-    std::optional<cluster::NodeStatus> node;
-    if (cluster_ != nullptr) node = cluster_->Status();
     const std::string text =
         MetricsText(*limiter_, workers_, reloads_,
-                    keeper_ == nullptr ? nullptr : &keeper_->counters(), node ? &*node : nullptr);
+                    keeper_ == nullptr ? nullptr : &keeper_->counters(), cluster_.get());
     responder.Send({.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = text});
   });
 }
