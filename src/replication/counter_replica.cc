@@ -200,6 +200,11 @@ uint64_t CounterReplica::Used(const Key& key) const {
   return it == buckets_.end() ? 0 : it->second.Used();
 }
 
+const std::vector<CounterReplica::Row>* CounterReplica::Find(const Key& key) const {
+  const auto it = buckets_.find(key);
+  return it == buckets_.end() ? nullptr : &it->second.rows;
+}
+
 size_t CounterReplica::bytes() const {
   size_t sum = deltas_.bytes() + MapBytes(buckets_);
   for (const auto& [key, bucket] : buckets_) sum += bucket.rows.capacity() * sizeof(Row);

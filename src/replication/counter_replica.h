@@ -35,6 +35,12 @@ struct CounterOptions {
 
 class CounterReplica final : public Replica {
  public:
+  struct Row {
+    Origin origin;
+    uint64_t consumed = 0;
+    uint64_t refunded = 0;
+  };
+
   CounterReplica(Origin self, const CounterOptions& options);
 
   void SetPeers(std::vector<uint32_t> peers) override;
@@ -52,16 +58,13 @@ class CounterReplica final : public Replica {
   uint64_t Remaining(const Key& key, const SharedBucket& limit, Instant now);
   // By all origins that are known.
   uint64_t Used(const Key& key) const;
+  // What is known of a key, by origin; null if nothing is.
+  const std::vector<Row>* Find(const Key& key) const;
   // Rows that some peer is not known to know.
   size_t owed() const { return deltas_.owed(); }
 
  private:
   friend Deltas<Origin>;
-  struct Row {
-    Origin origin;
-    uint64_t consumed = 0;
-    uint64_t refunded = 0;
-  };
   struct Bucket {
     SharedBucket shape;
     int128 limit = 0;  // ticks

@@ -196,6 +196,11 @@ uint64_t QueueReplica::Remaining(const Key& key, const SharedBucket& limit, Inst
   return Ticks(limit).Tokens(Level(key, limit, now));
 }
 
+const TokenQueue* QueueReplica::Find(const Key& key) const {
+  const auto it = queues_.find(key);
+  return it == queues_.end() ? nullptr : &it->second;
+}
+
 size_t QueueReplica::bytes() const {
   size_t sum = deltas_.bytes() + MapBytes(queues_) + pushed_.capacity() * sizeof(Envelope);
   for (const auto& [key, queue] : queues_) sum += queue.bytes();
