@@ -21,7 +21,8 @@ constexpr char kHelp[] =
     "      an experiment on replicated limits: how precise, at what cost\n"
     "  weir-lab chaos [--seeds N] [--seed FIRST] [--kind counter|queue|debt|all] [--hours H]\n"
     "                 [--json]\n"
-    "      random clusters, workloads and faults; what must hold is checked after every event, and\n"
+    "      random clusters, workloads and faults; what must hold is checked after every event, "
+    "and\n"
     "      a failure is told with its seed and a shrunk trace\n"
     "  weir-lab list\n"
     "      what can be run\n";

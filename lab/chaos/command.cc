@@ -39,10 +39,9 @@ std::vector<ReplicaKind> KindsOf(const std::string& name) {
 
 void TellFailure(const Scenario& scenario, const Violation& violation, const Subject& subject,
                  const ChaosOptions& options) {
-  const Scenario shrunk =
-      Shrink(scenario, subject, violation, kShrinkRuns, [&](int runs) {
-        Show(fmt::format("seed {} fails; shrinking, {} runs", scenario.seed, runs));
-      });
+  const Scenario shrunk = Shrink(scenario, subject, violation, kShrinkRuns, [&](int runs) {
+    Show(fmt::format("seed {} fails; shrinking, {} runs", scenario.seed, runs));
+  });
   Show("");
   PrintFailure(scenario, violation, shrunk, subject,
                fmt::format("weir-lab chaos --kind {} --seed {} --seeds 1 --hours {}",

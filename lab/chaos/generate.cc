@@ -65,10 +65,11 @@ class Generator {
     SharedBucket limit;
     limit.capacity = OneIn(4) ? 1 + Below(4) : static_cast<uint64_t>(Between(5, 4000));
     const Duration fill = Seconds(Between(2, 300));  // from empty to full
-    if (OneIn(2)) {  // in whole tokens a second or minute
+    if (OneIn(2)) {                                  // in whole tokens a second or minute
       limit.per = Any<Duration>({seconds(1), seconds(60)});
-      limit.limit = std::max<uint64_t>(1, limit.capacity * static_cast<uint64_t>(limit.per.count()) /
-                                                   static_cast<uint64_t>(fill.count()));
+      limit.limit =
+          std::max<uint64_t>(1, limit.capacity * static_cast<uint64_t>(limit.per.count()) /
+                                    static_cast<uint64_t>(fill.count()));
     } else {
       limit.limit = limit.capacity;
       limit.per = fill;

@@ -49,10 +49,9 @@ std::string Line(const Happening& h) {
     case What::kReceive: return fmt::format("node {} hears node {}", h.node, h.other);
     case What::kCut:
     case What::kMend:
-      return fmt::format("{} from {} to {}{}",
-                         h.what == What::kCut ? "nothing passes" : "all passes again",
-                         Nodes(h.action->from), Nodes(h.action->to),
-                         h.action->both ? ", nor back" : "");
+      return fmt::format(
+          "{} from {} to {}{}", h.what == What::kCut ? "nothing passes" : "all passes again",
+          Nodes(h.action->from), Nodes(h.action->to), h.action->both ? ", nor back" : "");
     case What::kStorm: return fmt::format("a storm for {}", Shown(h.action->lasts));
     case What::kConverged: return "all should know the same now";
     case What::kForgotten: return "all should be full and forgotten now";
@@ -76,10 +75,9 @@ class Narrator final : public Observer {
 }  // namespace
 
 std::string Described(const Scenario& s) {
-  std::string text =
-      fmt::format("{}, {} nodes, latency {}, jitter {}, loss {}, duplication {}\n", NameOf(s.kind),
-                  s.nodes(), Shown(s.weather.latency), Shown(s.weather.jitter), s.weather.loss,
-                  s.weather.duplication);
+  std::string text = fmt::format("{}, {} nodes, latency {}, jitter {}, loss {}, duplication {}\n",
+                                 NameOf(s.kind), s.nodes(), Shown(s.weather.latency),
+                                 Shown(s.weather.jitter), s.weather.loss, s.weather.duplication);
   const Timing& t = s.timing;
   if (s.kind == ReplicaKind::kDebt) {
     text += fmt::format("patience {}, heartbeat {}, grace {}\n", Shown(t.patience),

@@ -34,13 +34,14 @@ class Network {
     Random chance(((seed_ * 16 + from) * 16 + to) * 1'000'003 + ++link.envelopes);
     const double loss = storms_ > 0 ? std::max(0.6, weather_.loss) : weather_.loss;
     const double twice = storms_ > 0 ? 0.3 : weather_.duplication;
-    const Duration jitter =
-        storms_ > 0 ? std::max<Duration>(std::chrono::seconds(1), weather_.jitter)
-                    : weather_.jitter;
+    const Duration jitter = storms_ > 0
+                                ? std::max<Duration>(std::chrono::seconds(1), weather_.jitter)
+                                : weather_.jitter;
     const int copies = chance.Unit() < twice ? 2 : 1;
     for (int i = 0; i < copies; ++i) {
       const bool lost = chance.Unit() < loss || link.cuts > 0;
-      const auto late = static_cast<int64_t>(chance.Below(static_cast<uint64_t>(jitter.count()) + 1));
+      const auto late =
+          static_cast<int64_t>(chance.Below(static_cast<uint64_t>(jitter.count()) + 1));
       if (!lost) arrive(weather_.latency + Duration(late));
     }
   }

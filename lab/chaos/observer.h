@@ -61,7 +61,7 @@ class Cluster {
  public:
   virtual ~Cluster() = default;
   virtual const Scenario& scenario() const = 0;
-  virtual NodeSet members() const = 0;    // that belong to the cluster now
+  virtual NodeSet members() const = 0;       // that belong to the cluster now
   virtual bool Up(uint32_t node) const = 0;  // it runs
   virtual Origin origin(uint32_t node) const = 0;
   virtual Replica& replica(uint32_t node) const = 0;

@@ -39,11 +39,12 @@ void PrintTable(std::span<const Totals> all, double seconds) {
   Duration simulated{};
   for (const Totals& one : all) {
     simulated += one.counts.simulated;
-    fmt::print("{:<8} {:>6} {:>6} {:>9.2f} {:>10} {:>10} {:>10} {:>11} {:>8.1f}% {:>9.2f} {:>7.1f} s\n",
-               NameOf(one.kind), one.seeds, one.failed, Hours(one.counts.simulated),
-               one.counts.requests, one.counts.admitted, one.counts.refused, one.counts.envelopes,
-               100 * one.margins.bound_share, one.margins.over_capacity,
-               std::chrono::duration<double>(one.margins.longest_lag).count());
+    fmt::print(
+        "{:<8} {:>6} {:>6} {:>9.2f} {:>10} {:>10} {:>10} {:>11} {:>8.1f}% {:>9.2f} {:>7.1f} s\n",
+        NameOf(one.kind), one.seeds, one.failed, Hours(one.counts.simulated), one.counts.requests,
+        one.counts.admitted, one.counts.refused, one.counts.envelopes,
+        100 * one.margins.bound_share, one.margins.over_capacity,
+        std::chrono::duration<double>(one.margins.longest_lag).count());
   }
   fmt::print("\nfaults  ");
   for (size_t act = static_cast<size_t>(Act::kCut); act < kActs; ++act) {
@@ -59,8 +60,8 @@ void PrintJson(std::span<const Totals> all, double seconds) {
   for (const Totals& one : all) {
     std::string faults;
     for (size_t act = static_cast<size_t>(Act::kCut); act < kActs; ++act) {
-      faults += fmt::format("{}\"{}\":{}", faults.empty() ? "" : ",",
-                            NameOf(static_cast<Act>(act)), one.counts.faults[act]);
+      faults += fmt::format("{}\"{}\":{}", faults.empty() ? "" : ",", NameOf(static_cast<Act>(act)),
+                            one.counts.faults[act]);
     }
     fmt::print(
         "{{\"experiment\":\"chaos\",\"variant\":\"{}\",\"seeds\":{},\"failed\":{},\"hours\":{:.4f},"

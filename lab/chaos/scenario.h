@@ -66,9 +66,9 @@ struct Scenario {
   ReplicaKind kind = ReplicaKind::kDebt;
   Timing timing;
   Weather weather;
-  std::vector<NodeClock> clocks;  // by node
+  std::vector<NodeClock> clocks;     // by node
   std::vector<SharedBucket> limits;  // by key
-  std::vector<Action> actions;  // in order of time
+  std::vector<Action> actions;       // in order of time
   Instant busy_until;
   Duration converge{};  // the time that news may take after quiet
 

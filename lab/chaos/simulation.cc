@@ -326,8 +326,8 @@ class Run final : public Cluster {
     Instant full = now_;
     for (uint32_t key = 0; key < s_.keys(); ++key) {
       const Ticks ticks(s_.limits[key]);
-      const int128 nanos = gross_[key].debt * kMillion /
-                           (int128{ticks.per_nano} * (kMillion - kMostDriftPpm));
+      const int128 nanos =
+          gross_[key].debt * kMillion / (int128{ticks.per_nano} * (kMillion - kMostDriftPpm));
       full = std::max(full, InstantAt(ToNanos(gross_[key].at) + nanos + 1));
     }
     full = std::min(full, now_ + kLongestQuiet);

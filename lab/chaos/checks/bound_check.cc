@@ -33,10 +33,12 @@ class BoundCheck final : public Observer {
  private:
   // Epochs are late by as much as envelopes travel.
   void CheckKnowledge(const Happening& h, const Cluster& cluster, int128 debt, int128 full) const {
-    const int64_t hops = cluster.scenario().kind == ReplicaKind::kDebt ? 2 : cluster.scenario().nodes();
+    const int64_t hops =
+        cluster.scenario().kind == ReplicaKind::kDebt ? 2 : cluster.scenario().nodes();
     const int128 late = truth_.Inflow(h.key, hops * truth_.LongestTravel());
-    const int128 unknown = truth_.Unknown(h.key, h.node, h.at);
-    if (debt <= full + late + unknown) return;
+    const int128 unknown = truth_.Unknown(h.key, h.node);
+    const int128 blind = Blind(h, cluster);
+    if (debt <= full + late + unknown + blind) return;
     throw Violation{
         "knowledge",
         fmt::format("node {} admits {} of key {}: the debt is then {:.6f} of {}, and it did not "
@@ -53,22 +55,25 @@ class BoundCheck final : public Observer {
     const int128 of_one = full + truth_.Inflow(h.key, together);
     const int128 of_component = full + truth_.Inflow(h.key, apart);
     const int128 bound = full + (k - 1) * of_component + (n - k) * of_one +
-                         int128{truth_.Ends(h.key)} * of_component + truth_.Taken(h.key);
+                         int128{truth_.Ends(h.key)} * of_component + truth_.Taken(h.key) +
+                         Blind(h, cluster);
     margins_.longest_lag = std::max(margins_.longest_lag, apart);
     margins_.bound_share =
         std::max(margins_.bound_share, static_cast<double>(debt) / static_cast<double>(bound));
-    margins_.over_capacity = std::max(
-        margins_.over_capacity, static_cast<double>(debt - full) / static_cast<double>(full));
+    margins_.over_capacity = std::max(margins_.over_capacity,
+                                      static_cast<double>(debt - full) / static_cast<double>(full));
     if (debt <= bound) return;
     Fail(h, fmt::format("{:.6f} tokens of key {} beyond the rate were admitted in a window, the "
                         "bound is {:.6f}: capacity {}, {} nodes in {} components, D {}, cut off "
                         "for {}, {} lives ended",
                         Tokens(h, debt), h.key, Tokens(h, bound),
                         cluster.scenario().limits[h.key].capacity, static_cast<int>(n),
-                        static_cast<int>(k), Shown(together), Shown(apart),
-                        truth_.Ends(h.key)));
+                        static_cast<int>(k), Shown(together), Shown(apart), truth_.Ends(h.key)));
   }
 
+  int128 Blind(const Happening& h, const Cluster& cluster) const {
+    return cluster.scenario().kind == ReplicaKind::kDebt ? truth_.Blind(h.key) : 0;
+  }
   double Tokens(const Happening& h, int128 units) const {
     return static_cast<double>(units) / static_cast<double>(truth_.Units(h.key, 1));
   }

@@ -6,7 +6,7 @@
 //   bound      of every window: admitted <= B + rT + (k-1)(B + r(Tp+D)) + (N-k)(B + rD), and
 //              (B + rD) for each life that ended; D, Tp + D and k are measured
 //   knowledge  a node that knows admits no more than there is: the true debt stays within the
-//              capacity and the debt of what the node was not told yet. It implies the bound where
+//              capacity and what the node was not told yet. It implies the bound where
 //              news spread, and is far sharper
 //   refusal    nothing is refused for which there was room, even without any refund (but by the
 //              counter, which may lose refill while news travel; see quiet)
@@ -29,8 +29,8 @@ namespace weir::chaos {
 
 // How near a run came to its bound; kept over many runs.
 struct Margins {
-  double bound_share = 0;       // the greatest debt, as a share of the bound
-  double over_capacity = 0;     // the greatest debt beyond the capacity, in capacities
+  double bound_share = 0;    // the greatest debt, as a share of the bound
+  double over_capacity = 0;  // the greatest debt beyond the capacity, in capacities
   Duration longest_lag{};
   uint64_t checked = 0, beyond_assumption = 0;  // admissions
 };

@@ -88,19 +88,19 @@ class RowsCheck final : public Observer {
                           h.node, now.charged, now.refunded, Named(change.name), written.charged,
                           written.refunded));
     }
-    if (change.before != nullptr && (now.charged < change.before->charged ||
-                                     now.refunded < change.before->refunded)) {
+    if (change.before != nullptr &&
+        (now.charged < change.before->charged || now.refunded < change.before->refunded)) {
       Fail(h, fmt::format("node {} unlearns some of {}", h.node, Named(change.name)));
     }
     if (now.epoch == Instant{}) return;
     const Instant epoch = cluster.scenario().clocks[h.node].True(now.epoch);
-    const Duration drift = (h.at - written.epoch) / kMillion * kTolerancePpm +
-                           std::chrono::microseconds(2);
-    const auto hops = static_cast<int64_t>(cluster.scenario().nodes());
+    const Duration drift =
+        (h.at - written.epoch) / kMillion * kTolerancePpm + std::chrono::microseconds(2);
+    const auto hops = 2 * static_cast<int64_t>(cluster.scenario().nodes());  // over new lives, too
     if (epoch < written.epoch - drift || epoch > written.epoch + drift + hops * travel_) {
-      Fail(h, fmt::format("node {} dates {} to {}, it began at {}; envelopes took at most {}",
-                          h.node, Named(change.name), Shown(epoch), Shown(written.epoch),
-                          Shown(travel_)));
+      Fail(h,
+           fmt::format("node {} dates {} to {}, it began at {}; envelopes took at most {}", h.node,
+                       Named(change.name), Shown(epoch), Shown(written.epoch), Shown(travel_)));
     }
   }
 

@@ -40,38 +40,61 @@ void Truth::See(const Happening& h, const Cluster& cluster) {
 void Truth::BringTo(OfKey& key, Instant now, NodeSet members) {
   const int128 gone = key.ticks.In(now - key.at) * (kMillion + kMostDriftPpm);
   key.debt = std::max<int128>(0, key.debt - gone);
-  key.taken = std::max<int128>(0, key.taken - gone);
+  key.gross = std::max<int128>(0, key.gross - gone);
   key.at = now;
+  if (key.gross == 0) key.refunds.clear(), key.blind = 0;
   if (key.debt > 0) return;
   key.log.clear();
   key.by_row.clear();
   key.nodes = members;
   key.ends = 0;
+  key.taken = 0;
   key.lag_together = key.lag_apart = Duration{};
 }
 
 void Truth::SeeUse(const Happening& h) {
   OfKey& key = of_[h.key];
   const int128 units = Units(h.key, h.cost);
-  if (h.what == What::kRefund) key.debt = std::max<int128>(0, key.debt - units);
+  if (h.what == What::kRefund) {
+    key.debt = std::max<int128>(0, key.debt - units);
+    return NoteRefund(key, h);
+  }
+  if (h.what == What::kRequest && !h.admitted) return;
   if (h.what == What::kTake) key.taken += units;
-  if (h.what == What::kTake || (h.what == What::kRequest && h.admitted)) {
-    key.debt += units;
-    key.nodes |= NodeSet{1} << h.node;
-    for (const RowChange& change : h.changes) {
-      if (change.after == nullptr || change.name.origin.node != h.node) continue;
-      const uint64_t before = change.before != nullptr ? change.before->charged : 0;
-      key.by_row[change.name].push_back(static_cast<uint32_t>(key.log.size()));
-      key.log.push_back({h.at, h.node, change.name, before, change.after->charged});
-    }
+  key.debt += units;
+  key.gross += units;
+  key.nodes |= NodeSet{1} << h.node;
+  NoteCharge(key, h);
+}
+
+void Truth::NoteCharge(OfKey& key, const Happening& h) {
+  for (const RowChange& change : h.changes) {
+    if (change.after == nullptr || change.name.origin.node != h.node) continue;
+    const uint64_t before = change.before != nullptr ? change.before->charged : 0;
+    key.by_row[change.name].push_back(static_cast<uint32_t>(key.log.size()));
+    key.log.push_back({h.at, h.node, change.name, before, change.after->charged});
+  }
+  for (Refunded& refund : key.refunds) {
+    if (refund.blind || Known(h.key, h.node, refund.row).refunded >= refund.to) continue;
+    refund.blind = true;
+    key.blind += refund.tokens;
+  }
+}
+
+void Truth::NoteRefund(OfKey& key, const Happening& h) {
+  for (const RowChange& change : h.changes) {
+    if (change.after == nullptr || change.before == nullptr) continue;
+    const uint64_t tokens = change.after->refunded - change.before->refunded;
+    key.refunds.push_back({change.name, change.after->refunded, tokens});
   }
 }
 
 void Truth::SeeChange(const Happening& h, const RowChange& change) {
   OfKey& key = of_[change.key];
-  uint64_t& known = nodes_[h.node].known[change.key][change.name];
-  const uint64_t before = known;
-  known = std::max(known, change.after->charged);
+  Numbers& numbers = nodes_[h.node].known[change.key][change.name];
+  const uint64_t before = numbers.charged;
+  numbers.refunded = std::max(numbers.refunded, change.after->refunded);
+  const uint64_t known = numbers.charged = std::max(before, change.after->charged);
   if (known == before || change.name.origin.node == h.node) return;
   const auto charges = key.by_row.find(change.name);
   if (charges == key.by_row.end()) return;
@@ -103,23 +126,19 @@ Instant Truth::ApartUntil(uint32_t a, uint32_t b, Instant now) const {
   return std::max({one.cut_until[b], one.away_until, other.away_until});
 }
 
-uint64_t Truth::Known(uint32_t key, uint32_t node, const RowName& row) const {
+Truth::Numbers Truth::Known(uint32_t key, uint32_t node, const RowName& row) const {
   const auto& known = nodes_[node].known[key];
   const auto found = known.find(row);
-  return found == known.end() ? 0 : found->second;
+  return found == known.end() ? Numbers{} : found->second;
 }
 
-int128 Truth::Unknown(uint32_t key, uint32_t node, Instant now) const {
-  const OfKey& of = of_[key];
-  int128 debt = 0;
-  Instant at = kStart;
-  for (const Charge& charge : of.log) {
-    const uint64_t known = std::max(charge.from, Known(key, node, charge.row));
-    if (known >= charge.to) continue;
-    debt = std::max<int128>(0, debt - Inflow(key, charge.at - at)) + Units(key, charge.to - known);
-    at = charge.at;
+int128 Truth::Unknown(uint32_t key, uint32_t node) const {
+  uint64_t sum = 0;
+  for (const Charge& charge : of_[key].log) {
+    const uint64_t known = std::max(charge.from, Known(key, node, charge.row).charged);
+    if (known < charge.to) sum += charge.to - known;
   }
-  return std::max<int128>(0, debt - Inflow(key, now - at));
+  return Units(key, sum);
 }
 
 Duration Truth::Lag(uint32_t key, bool apart, Instant now, const Cluster& cluster) const {
@@ -129,7 +148,8 @@ Duration Truth::Lag(uint32_t key, bool apart, Instant now, const Cluster& cluste
     if (now - charge.at <= lag) break;
     if (cluster.origin(charge.node) != charge.row.origin) continue;
     for (uint32_t node = 0; node < nodes_.size(); ++node) {
-      if (!Has(cluster.members(), node) || Known(key, node, charge.row) >= charge.to) continue;
+      if (!Has(cluster.members(), node) || Known(key, node, charge.row).charged >= charge.to)
+        continue;
       const Instant from = std::max(charge.at, nodes_[node].since);
       if ((ApartUntil(charge.node, node, now) >= from) == apart) lag = std::max(lag, now - from);
     }
@@ -142,9 +162,8 @@ uint32_t Truth::Groups(uint32_t key, Duration lag, Instant now) const {
   for (uint32_t node = 0; node < nodes_.size(); ++node) {
     if (!Has(of_[key].nodes, node)) continue;
     const auto fits = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
-      return std::all_of(group.begin(), group.end(), [&](uint32_t other) {
-        return now - ApartUntil(node, other, now) > lag;
-      });
+      return std::all_of(group.begin(), group.end(),
+                         [&](uint32_t other) { return now - ApartUntil(node, other, now) > lag; });
     });
     if (fits == groups.end()) {
       groups.push_back({node});

@@ -17,15 +17,15 @@ class EnvelopeCheck final : public Observer {
     }
     for (const Envelope& envelope : h.sent) {
       if (envelope.bytes.size() > kMostEnvelopeBytes) {
-        Fail(h, fmt::format("node {} sends {} bytes in one envelope", h.node,
-                            envelope.bytes.size()));
+        Fail(h,
+             fmt::format("node {} sends {} bytes in one envelope", h.node, envelope.bytes.size()));
       }
       const EnvelopeHead head = EnvelopeReader(envelope.bytes).head();
       if (head.sender != cluster.origin(h.node) || head.kind != cluster.scenario().kind) {
         Fail(h, fmt::format("node {} sends under another's name", h.node));
       }
       if (head.sequence == 0) continue;
-      uint64_t& last = last_[{head.sender, envelope.to}];
+      uint64_t& last = last_[{head.sender, Receiver(envelope.to, cluster)}];
       if (head.sequence <= last) {
         Fail(h, fmt::format("node {} sends number {} to node {} after number {}", h.node,
                             head.sequence, envelope.to, last));
@@ -35,7 +35,13 @@ class EnvelopeCheck final : public Observer {
   }
 
  private:
-  std::map<std::pair<Origin, uint32_t>, uint64_t> last_;  // number, by sender and receiver
+  // Debts count anew for another life of the receiver.
+  static Origin Receiver(uint32_t node, const Cluster& cluster) {
+    if (cluster.scenario().kind == ReplicaKind::kDebt) return cluster.origin(node);
+    return {node, 0};
+  }
+
+  std::map<std::pair<Origin, Origin>, uint64_t> last_;  // number, by sender and receiver
 };
 
 class TickCheck final : public Observer {
@@ -50,8 +56,8 @@ class TickCheck final : public Observer {
     of.at_once = idle && h.at == of.last ? of.at_once + 1 : 0;
     of.idle += idle;
     of.last = h.at;
-    const Duration often = std::min(cluster.scenario().timing.interval,
-                                    cluster.scenario().timing.heartbeat);
+    const Duration often =
+        std::min(cluster.scenario().timing.interval, cluster.scenario().timing.heartbeat);
     const auto most = 100 + 4 * static_cast<uint64_t>((h.at - of.since) / often);
     if (of.at_once > 2 || of.idle > most) {
       Fail(h, fmt::format("node {} asks to be ticked for nothing: {} times at once, {} in all",
