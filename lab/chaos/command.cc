@@ -22,6 +22,7 @@ struct ChaosOptions {
   std::string kind = "all";
   double hours = 0.1;
   int failures = 3;
+  size_t lines = 200;
   bool json = false;
 };
 
@@ -45,7 +46,8 @@ void TellFailure(const Scenario& scenario, const Violation& violation, const Sub
   Show("");
   PrintFailure(scenario, violation, shrunk, subject,
                fmt::format("weir-lab chaos --kind {} --seed {} --seeds 1 --hours {}",
-                           NameOf(scenario.kind), scenario.seed, options.hours));
+                           NameOf(scenario.kind), scenario.seed, options.hours),
+               options.lines);
 }
 
 Totals RunSeeds(ReplicaKind kind, const ChaosOptions& options, int& failures) {
@@ -103,6 +105,7 @@ int ChaosCommand(std::span<const std::string> arguments) {
   app.add_option("--failures", options.failures, "after how many to stop")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
+  app.add_option("--lines", options.lines, "of a shrunk trace, the last")->capture_default_str();
   app.add_flag("--json", options.json, "one object a line");
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {

@@ -9,8 +9,6 @@
 namespace weir::chaos {
 namespace {
 
-constexpr size_t kMostLines = 200;
-
 double Hours(Duration d) { return std::chrono::duration<double, std::ratio<3600>>(d).count(); }
 
 }  // namespace
@@ -76,7 +74,7 @@ void PrintJson(std::span<const Totals> all, double seconds) {
 }
 
 void PrintFailure(const Scenario& failed, const Violation& violation, const Scenario& shrunk,
-                  const Subject& subject, const std::string& command) {
+                  const Subject& subject, const std::string& command, size_t most_lines) {
   fmt::print("\nseed {} of {} fails after {}: {}: {}\nto repeat it: {}\n\n", failed.seed,
              NameOf(failed.kind), Shown(violation.at), violation.invariant, violation.what,
              command);
@@ -84,7 +82,7 @@ void PrintFailure(const Scenario& failed, const Violation& violation, const Scen
   const Outcome again = RunOnce(shrunk, subject, MakeNarrator(lines));
   fmt::print("shrunk from {} actions to {}:\n{}", failed.actions.size(), shrunk.actions.size(),
              Described(shrunk));
-  const size_t skipped = lines.size() > kMostLines ? lines.size() - kMostLines : 0;
+  const size_t skipped = lines.size() > most_lines ? lines.size() - most_lines : 0;
   if (skipped > 0) fmt::print("  ... {} lines\n", skipped);
   for (size_t i = skipped; i < lines.size(); ++i) fmt::print("{}\n", lines[i]);
   if (again.violation) {

@@ -18,6 +18,6 @@ void PrintTable(std::span<const Totals> all, double seconds);
 void PrintJson(std::span<const Totals> all, double seconds);
 // The seed, how to repeat it, and what happens in the shrunk scenario.
 void PrintFailure(const Scenario& failed, const Violation& violation, const Scenario& shrunk,
-                  const Subject& subject, const std::string& command);
+                  const Subject& subject, const std::string& command, size_t most_lines);
 
 }  // namespace weir::chaos
