@@ -1,11 +1,14 @@
 #include "bench/engine/engine.h"
 
 #include <algorithm>
+#include <thread>
 
 #include "base/keyed_hash.h"
 #include "bench/engine/rivals.h"
 #include "bench/engine/rules.h"
 #include "bench/workload.h"
+#include "cluster/shared_limits.h"
+#include "rules/parse.h"
 #include "weir/clock.h"
 #include "weir/limiter.h"
 
@@ -16,6 +19,7 @@ constexpr Instant kStart = FromNanos(1'800'000'000'000'000'000);
 constexpr int64_t kNanosPerOperation = 100;
 constexpr Gcra kGcra{60'000'000, 60'000'000'000};  // 1000 a minute, burst 1000
 constexpr size_t kBatch = 16;
+constexpr size_t kTellEvery = 4096;
 
 Instant At(size_t i) { return kStart + Duration(static_cast<int64_t>(i) * kNanosPerOperation); }
 int64_t NanosAt(size_t i) { return ToNanos(At(i)); }
@@ -42,6 +46,7 @@ class Suite {
       MeasureDecide("bench", resource);
     }
     MeasureDecide("contract", "api");
+    MeasureReplicated();
   }
 
  private:
@@ -172,6 +177,42 @@ class Suite {
     }
   }
 
+  // A limit that is shared with two other nodes: what the request pays, and with what the cluster's
+  // thread pays to tell it.
+  void MeasureReplicated() {
+    Say("Decide replicated");
+    LimiterOptions limiter_options;
+    limiter_options.memory_bytes = uint64_t{16} << 30;
+    const ParseResult rules = ParseRulesText(kReplicatedRules, "rules", {.cluster = true});
+    cluster::SharedLimits shared({1, 1}, {}, kStart);
+    shared.SetPeers({1, 2, 3});
+    Limiter limiter(rules.rules, limiter_options, kStart);
+    limiter.ShareWith(&shared);
+    for (size_t i = 0; i < names_.size(); ++i) {
+      limiter.Decide({"bench", "replicated", names_[i]}, kStart);
+      if (i % kTellEvery == 0) shared.Tick(kStart);
+    }
+    const auto decide = [&](size_t i) {
+      Keep(limiter.Decide({"bench", "replicated", Name(i)}, At(i)).allowed);
+    };
+    const size_t n = options_.operations;
+    Add("Decide replicated, and telling it", 1, CpuNanos(n, options_.runs, [&] {
+          for (size_t i = 0; i < n; ++i) {
+            decide(i);
+            if (i % kTellEvery == 0) Keep(shared.Tick(At(i)));
+          }
+        }));
+    std::atomic<bool> stop{false};
+    std::thread cluster([&] {
+      while (!stop) Keep(shared.Tick(At(n)));
+    });
+    Add("Decide replicated", 1, CpuNanos(n, options_.runs, [&] {
+          for (size_t i = 0; i < n; ++i) decide(i);
+        }));
+    stop = true;
+    cluster.join();
+  }
+
   // With one thread and with two.
   template <typename Operation>
   void Both(const std::string& what, Operation operation, double bytes_per_key = 0) {
@@ -232,6 +273,7 @@ std::vector<Goal> GoalsOf(const std::vector<Row>& rows) {
   const Row* one = Find(rows, "Decide token_bucket", keys);
   const Row* batch = Find(rows, "Decide token_bucket, 16 at once", keys);
   const Row* three = Find(rows, "Decide three limits", keys);
+  const Row* replicated = Find(rows, "Decide replicated", keys);
   const Row* alone = Find(rows, "Decide token_bucket (elapsed)", keys, 1);
   const Row* both = Find(rows, "Decide token_bucket (elapsed)", keys, 2);
   return {
@@ -242,6 +284,7 @@ std::vector<Goal> GoalsOf(const std::vector<Row>& rows) {
       {"two threads / one thread, decisions a second", alone->nanos / both->nanos, 1.7, false},
       {"bytes per key of a token bucket (resident, everything)", one->bytes_per_key, 32, true},
       {"three limits / one", three->nanos / one->nanos, 2.2, true},
+      {"replicated / local, on the request's thread", replicated->nanos / one->nanos, 2, true},
   };
 }
 

@@ -30,4 +30,11 @@ namespaces:
           - {name: per_day, limit: 100000, per: 1d}
 )";
 
+inline constexpr std::string_view kReplicatedRules = R"(
+namespaces:
+  bench:
+    resources:
+      replicated: {limits: [{limit: 1000, per: 1m, coordination: replicated}]}
+)";
+
 }  // namespace weir::bench

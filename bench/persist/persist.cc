@@ -3,6 +3,7 @@
 #include <spdlog/sinks/null_sink.h>
 #include <time.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "base/random.h"
@@ -51,11 +52,14 @@ PersistRow Measure(const std::string& what, std::string_view resource, bool writ
   const uint64_t wall = Nanos(CLOCK_MONOTONIC), thread = Nanos(CLOCK_THREAD_CPUTIME_ID),
                  process = Nanos(CLOCK_PROCESS_CPUTIME_ID);
   decide(options.operations);
-  const auto count = static_cast<double>(options.operations);
   const auto own = static_cast<double>(Nanos(CLOCK_THREAD_CPUTIME_ID) - thread);
+  // What was not written yet belongs to the price; in a short run it is all of it.
+  keeper.Stop();
+  const auto count = static_cast<double>(options.operations);
   const auto all = static_cast<double>(Nanos(CLOCK_PROCESS_CPUTIME_ID) - process);
   const double seconds = static_cast<double>(Nanos(CLOCK_MONOTONIC) - wall) * 1e-9;
-  return {what, own / count, (all - own) / count,
+  // The two clocks are not read at once: without a writer their difference may be below 0.
+  return {what, own / count, std::max(0.0, all - own) / count,
           static_cast<double>(keeper.counters().saved.load()) / seconds};
 }
 

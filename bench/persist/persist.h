@@ -12,14 +12,14 @@ namespace weir::bench {
 
 struct PersistOptions {
   size_t keys = 100'000;
-  size_t operations = 3'000'000;
+  size_t operations = 10'000'000;
   int runs = 3;
 };
 
 struct PersistRow {
   std::string what;
   double decision_nanos = 0;  // of the thread that decides
-  double writer_nanos = 0;    // of the thread that writes, per decision
+  double writer_nanos = 0;    // of writing, per decision; the last batch included
   double saved_per_second = 0;
 };
 

@@ -28,7 +28,8 @@
 
 namespace weir {
 
-class Rulebook;  // immutable; rules/rulebook.h
+class Rulebook;   // immutable; rules/rulebook.h
+class SharedUse;  // store/shared_use.h
 
 struct LimiterOptions {
   uint64_t memory_bytes = uint64_t{1} << 30;  // what the state of all keys may take
@@ -127,6 +128,12 @@ class Limiter {
   void LookAgain(std::span<const SavedState> saved);
   // The names of the limits that can be restored now.
   std::vector<std::string> PersistentLimits() const;
+
+  // Limits with `coordination: replicated` are shared with other nodes through this, which must
+  // outlive the limiter; before the first request.
+  void ShareWith(SharedUse* shared);
+  // Others have used something of a key: it is put into the state here.
+  void ApplyOthers(uint64_t key_high, uint64_t key_low, Instant now);
 
   // Drops some of the state that has expired; call it now and then (the cost is bounded).
   void Tick(Instant now);

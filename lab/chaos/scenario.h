@@ -54,6 +54,9 @@ struct Timing {
   Duration memory{};  // the queue's margin, the debt's grace
 };
 
+// Ages travel rounded down to at most so much.
+inline constexpr Duration kAgeStep = std::chrono::microseconds(100);
+
 struct Weather {
   Duration latency = std::chrono::milliseconds(1);
   Duration jitter{};

@@ -241,6 +241,10 @@ class Run final : public Cluster {
   }
   void Stop(const Action& action) {
     Node& node = nodes_[action.node];
+    if (action.act == Act::kLeave) {
+      Send(action.node, node.replica->Farewell(Local(action.node)),
+           {.what = What::kTick, .node = action.node});
+    }
     node.due = kEndOfTime;
     const bool forgets = action.act == Act::kAmnesia || action.act == Act::kLeave;
     node.state = action.act == Act::kPause ? State::kPaused : forgets ? State::kGone : State::kDown;

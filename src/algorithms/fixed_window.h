@@ -49,6 +49,13 @@ struct FixedWindow {
   }
   Receipt Charge(State& state, uint64_t n, Instant now) const { return Take(state, n, now); }
 
+  // To a window that was told: nothing happens if it is not the current one.
+  void ChargeAt(State& state, Receipt window, uint64_t n, Instant now) const {
+    const State current = Current(state, now);
+    if (current.window != window) return;
+    state = {window, SaturatingAdd(current.used, n)};
+  }
+
   uint64_t Refund(State& state, Receipt window, uint64_t n, Instant now) const {
     const State current = Current(state, now);
     if (current.used == 0 || current.window != window) return 0;
@@ -84,6 +91,16 @@ struct FixedWindow {
     state.window = std::min(state.window, WindowOf(now));
   }
 
+  // When a window has ended; of the first_request kind too.
+  Instant EndOf(int64_t window) const {
+    switch (anchor) {
+      case Anchor::kEpoch: return InstantAt((int128{window} + 1) * per.count());
+      case Anchor::kFirstRequest: return After(FromNanos(window), per);
+      case Anchor::kCalendar: return calendar->StartOf(window + 1);
+    }
+    __builtin_unreachable();
+  }
+
   // The number of the window that holds `now`, were it to begin now.
   int64_t WindowOf(Instant now) const {
     switch (anchor) {
@@ -105,15 +122,6 @@ struct FixedWindow {
     const bool counts =
         anchor == Anchor::kFirstRequest ? now < EndOf(state.window) : state.window >= here;
     return counts ? state : State{here, 0};
-  }
-
-  Instant EndOf(int64_t window) const {
-    switch (anchor) {
-      case Anchor::kEpoch: return InstantAt((int128{window} + 1) * per.count());
-      case Anchor::kFirstRequest: return After(FromNanos(window), per);
-      case Anchor::kCalendar: return calendar->StartOf(window + 1);
-    }
-    __builtin_unreachable();
   }
 };
 

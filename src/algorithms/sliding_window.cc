@@ -74,6 +74,19 @@ SlidingWindow::Receipt SlidingWindow::Take(State& state, uint64_t n, Instant now
   return state.newest;
 }
 
+void SlidingWindow::ChargeAt(State& state, Receipt slice, uint64_t n, Instant now) const {
+  if (n == 0) return;
+  if (state.counts.empty()) {
+    state.newest = SliceOf(now);
+    state.counts.resize(std::bit_ceil(slices + 1));
+  }
+  Advance(state, Locate(state, now).slice);
+  if (slice > state.newest || slice < state.newest - slices) return;
+  const uint64_t taken = std::min(n, UINT64_MAX - state.total);
+  state.Count(slice) += taken;
+  state.total += taken;
+}
+
 void SlidingWindow::Advance(State& state, int64_t slice) const {
   const uint64_t steps = static_cast<uint64_t>(slice) - static_cast<uint64_t>(state.newest);
   if (steps > slices) {

@@ -55,6 +55,8 @@ struct SlidingWindow {
   std::optional<uint64_t> Room(const State& state, Instant now) const;
   Receipt Take(State& state, uint64_t n, Instant now) const;
   Receipt Charge(State& state, uint64_t n, Instant now) const { return Take(state, n, now); }
+  // To a slice that was told: nothing happens if it has left the window, or has not begun.
+  void ChargeAt(State& state, Receipt slice, uint64_t n, Instant now) const;
   uint64_t Refund(State& state, Receipt slice, uint64_t n, Instant now) const;
   // Gives back up to n of what counts, the newest first; returns how many.
   uint64_t RefundNewest(State& state, uint64_t n, Instant now) const;

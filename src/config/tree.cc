@@ -198,8 +198,8 @@ Result<Json> ReadRulesTree(std::string text, std::string file_name) {
   return ReadTree(source);
 }
 
-Result<Json> LoadNamespaces(const std::string& path) {
-  const ParseResult parsed = LoadRulesPath(path);
+Result<Json> LoadNamespaces(const std::string& path, const ParseOptions& options) {
+  const ParseResult parsed = LoadRulesPath(path, options);
   if (!parsed.ok()) return Error{Code::kBadRequest, ToString(parsed.errors), ""};
   Json all = Json::object();
   for (const std::string& file : RulesFiles(path)) {

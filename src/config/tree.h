@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rules/diagnostic.h"
+#include "rules/parse_options.h"
 #include "weir/error.h"
 
 namespace weir {
@@ -20,7 +21,7 @@ Result<Json> ReadJsonTree(std::string_view text);
 // A rules file, in YAML or JSON.
 Result<Json> ReadRulesTree(std::string text, std::string file_name);
 // What is below `namespaces` in a file, or in all *.yaml of a directory.
-Result<Json> LoadNamespaces(const std::string& path);
+Result<Json> LoadNamespaces(const std::string& path, const ParseOptions& options = {});
 
 // On one line, or one member a line.
 std::string PrintJson(const Json& tree);

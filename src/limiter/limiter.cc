@@ -340,6 +340,11 @@ Result<Seized> Limiter::Seize(const SessionId& session, const Ticket& transfer, 
   return impl_->Seize(session, transfer, now);
 }
 
+void Limiter::ShareWith(SharedUse* shared) { impl_->ShareWith(shared); }
+void Limiter::ApplyOthers(uint64_t key_high, uint64_t key_low, Instant now) {
+  impl_->ApplyOthers({key_high, key_low}, now);
+}
+
 std::vector<SavedState> Limiter::TakeChanged(Instant now) { return impl_->TakeChanged(now); }
 
 size_t Limiter::Restore(std::span<const SavedState> saved, Instant now) {

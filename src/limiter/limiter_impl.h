@@ -55,6 +55,9 @@ class Limiter::Impl {
   void Install(std::shared_ptr<const Rulebook> rules, Instant told);
   void Tick(Instant told);
 
+  void ShareWith(SharedUse* shared) { store_.ShareWith(shared); }
+  void ApplyOthers(const Key& key, Instant told) { store_.ApplyOthers(key, time_.Of(told)); }
+
   std::vector<SavedState> TakeChanged(Instant told);
   size_t Restore(std::span<const SavedState> saved, Instant told);
   void LookAgain(std::span<const SavedState> saved);

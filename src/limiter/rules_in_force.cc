@@ -22,8 +22,16 @@ KeyShape ShapeOf(const RuleLimit& limit) {
   return subject ? KeyShape::kSubject : KeyShape::kParts;
 }
 
+Sharing SharingOf(const Coordination& coordination) {
+  if (coordination.kind != Coordination::Kind::kReplicated) return Sharing::kNone;
+  if (coordination.variant == "counter") return Sharing::kCounter;
+  return coordination.variant == "queue" ? Sharing::kQueue : Sharing::kDebt;
+}
+
 SlotTraits TraitsOf(const RuleLimit& limit) {
-  return {.deny_when_full = limit.on_failure == OnFailure::kDeny, .persist = limit.persist};
+  return {.deny_when_full = limit.on_failure == OnFailure::kDeny,
+          .persist = limit.persist,
+          .sharing = SharingOf(limit.coordination)};
 }
 
 bool Same(const LimitSlot& slot, const RuleLimit& limit) {

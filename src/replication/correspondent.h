@@ -22,6 +22,8 @@ class Correspondent {
   virtual Instant NextTick() const = 0;
   // Bytes of anybody: what is broken changes nothing, and false is answered in `good`.
   virtual std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) = 0;
+  // This node leaves: what it has not told yet.
+  virtual std::vector<Envelope> Farewell(Instant now) { return Tick(now); }
   // All that is known, for a node that knows nothing yet. Receive takes it in.
   virtual std::vector<Envelope> Everything(uint32_t to, Instant now) = 0;
 };

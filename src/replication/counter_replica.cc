@@ -50,6 +50,7 @@ CounterReplica::Row& CounterReplica::Bucket::RowOf(Origin origin) {
 
 CounterReplica::CounterReplica(Origin self, const CounterOptions& options)
     : whole_buckets_(options.whole_buckets),
+      report_changes_(options.report_changes),
       deltas_(ReplicaKind::kCounter, self, options.interval, options.seed) {}
 
 void CounterReplica::SetPeers(std::vector<uint32_t> peers) {
@@ -154,6 +155,7 @@ void CounterReplica::Merge(const Told& told, uint32_t sender, Instant now) {
     bucket.refilled = now;
   }
   bucket.Refill(now);
+  const int128 before = fresh ? Ticks(bucket.shape).Of(bucket.shape.capacity) : bucket.Level();
   for (const Row& theirs : told.bucket.rows) {
     Row& ours = bucket.RowOf(theirs.origin);
     const bool news = theirs.consumed > ours.consumed || theirs.refunded > ours.refunded;
@@ -167,6 +169,8 @@ void CounterReplica::Merge(const Told& told, uint32_t sender, Instant now) {
   const int128 limit = Rescaled(told.bucket.limit, Ticks(told.bucket.shape), Ticks(bucket.shape));
   bucket.limit = std::max(bucket.limit, limit);
   bucket.Refill(now);
+  const int128 change = bucket.Level() - before;
+  if (report_changes_ && change != 0) changes_.push_back({told.key, bucket.shape, change});
 }
 
 void CounterReplica::OweRowsTo(uint32_t node) {

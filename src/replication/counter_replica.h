@@ -24,6 +24,8 @@
 // admitted in T <= capacity + rate * T + (N - 1) * (capacity + rate * D).
 #pragma once
 
+#include <utility>
+
 #include "replication/deltas.h"
 #include "replication/ticks.h"
 
@@ -34,6 +36,7 @@ struct CounterOptions {
   uint64_t seed = 0;
   // Tell the whole bucket when a row of it has changed, as the thesis does, not only that row.
   bool whole_buckets = false;
+  bool report_changes = false;  // for TakeChanges
 };
 
 class CounterReplica final : public Replica {
@@ -54,7 +57,9 @@ class CounterReplica final : public Replica {
   std::vector<Envelope> Tick(Instant now) override;
   std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override;
   Instant NextTick() const override { return deltas_.next(); }
+  std::vector<Envelope> Farewell(Instant now) override { return deltas_.TellAll(*this, now); }
   std::vector<Envelope> Everything(uint32_t to, Instant now) override;
+  std::vector<Change> TakeChanges() override { return std::exchange(changes_, {}); }
   size_t bytes() const override;
   size_t keys() const override { return buckets_.size(); }
 
@@ -96,10 +101,11 @@ class CounterReplica final : public Replica {
   void WriteKey(EnvelopeWriter& to, const Key& key, Instant now) const;
   void WritePiece(EnvelopeWriter& to, const Key& key, Origin origin, Instant now) const;
 
-  const bool whole_buckets_;
+  const bool whole_buckets_, report_changes_;
 
   Deltas<Origin> deltas_;
   KeyMap<Bucket> buckets_;
+  std::vector<Change> changes_;
 };
 
 }  // namespace weir

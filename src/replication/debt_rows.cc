@@ -106,7 +106,7 @@ bool DebtRows::Merge(const Row& row) {
   return true;
 }
 
-void DebtRows::DropEnded(const Ticks& ticks, Instant before, Instant now) {
+std::vector<DebtRows::Row> DebtRows::DropEnded(const Ticks& ticks, Instant before, Instant now) {
   BringTo(ticks, now);
   int128 debt = 0;
   Instant at{};
@@ -123,9 +123,12 @@ void DebtRows::DropEnded(const Ticks& ticks, Instant before, Instant now) {
     if (GoneAt(debt, ticks, at) > before) break;
     if (i + 1 == running_) ended = running_;
   }
-  rows_.erase(rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(ended));
+  const auto end = rows_.begin() + static_cast<std::ptrdiff_t>(ended);
+  std::vector<Row> dropped(rows_.begin(), end);
+  rows_.erase(rows_.begin(), end);
   running_ -= ended;
   if (rows_.empty()) rows_.shrink_to_fit();
+  return dropped;
 }
 
 const DebtRows::Row* DebtRows::Find(Origin origin, uint64_t segment) const {

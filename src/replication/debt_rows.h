@@ -44,8 +44,8 @@ class DebtRows {
 
   // False if nothing is new in it.
   bool Merge(const Row& row);
-  // Drops the periods that ended before `before`.
-  void DropEnded(const Ticks& ticks, Instant before, Instant now);
+  // Drops the periods that ended before `before`, and tells which rows those were.
+  std::vector<Row> DropEnded(const Ticks& ticks, Instant before, Instant now);
   // The ticks are others from now on.
   void Refold() { stale_ = true; }
 

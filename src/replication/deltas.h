@@ -130,6 +130,13 @@ class Deltas {
     }
     return out;
   }
+  // Tells every peer what it is owed.
+  template <typename Book>
+  std::vector<Envelope> TellAll(const Book& book, Instant now) {
+    std::vector<Envelope> out;
+    for (size_t i = 0; i < peers_.size(); ++i) Gossip(i, book, now, out);
+    return out;
+  }
   // Tells the peer everything, and acknowledges to others what has waited too long.
   template <typename Book>
   void Gossip(size_t chosen, const Book& book, Instant now, std::vector<Envelope>& out) {

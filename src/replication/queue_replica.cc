@@ -100,8 +100,12 @@ std::vector<QueueReplica::Told> QueueReplica::Read(EnvelopeReader& from, Instant
 
 void QueueReplica::Merge(const Told& told, uint32_t sender, Instant now) {
   TokenQueue& queue = queues_.try_emplace(told.key, told.shape).first->second;
+  const bool report = options_.report_changes;
+  const int128 before = report ? queue.Alive(now) : 0;
   for (Element theirs : told.elements) {
     theirs.life = Rescaled(theirs.life, Ticks(told.shape), Ticks(queue.shape()));
+    const Element* known = report && queue.is_log() ? queue.Find(theirs.name) : nullptr;
+    if (report && queue.is_log()) ReportHit(told.key, queue, known, theirs);
     switch (queue.Merge(theirs, now, options_.margin)) {
       case TokenQueue::Merged::kNew:
       case TokenQueue::Merged::kRaised: deltas_.Owe(told.key, theirs.name, sender); [[fallthrough]];
@@ -110,7 +114,20 @@ void QueueReplica::Merge(const Told& told, uint32_t sender, Instant now) {
       case TokenQueue::Merged::kTooOld: break;
     }
   }
+  const int128 more = report && !queue.is_log() ? queue.Alive(now) - before : 0;
+  if (more != 0) changes_.push_back({told.key, queue.shape(), -more});
   if (Expire(told.key, queue, now)) queues_.erase(told.key);
+}
+
+// What an element of a log changes that is about to be merged.
+void QueueReplica::ReportHit(const Key& key, const TokenQueue& queue, const Element* known,
+                             const Element& theirs) {
+  const int64_t counted = known == nullptr ? 0 : int64_t{known->weight} - known->refunded;
+  const int64_t counts = int64_t{theirs.weight} - theirs.refunded;
+  if (counts == counted || (known != nullptr && counts > counted)) return;
+  SharedBucket hit = queue.shape();
+  hit.window = ToNanos(theirs.birth);
+  changes_.push_back({key, hit, counted - counts});
 }
 
 bool QueueReplica::Expire(const Key& key, TokenQueue& queue, Instant now) {

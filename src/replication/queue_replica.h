@@ -17,6 +17,8 @@
 // Bound: as of the counter, if margin >= D.
 #pragma once
 
+#include <utility>
+
 #include "replication/deltas.h"
 #include "replication/token_queue.h"
 
@@ -30,6 +32,7 @@ struct QueueOptions {
   size_t window = 0;  // tokens; 0: max(2, capacity / nodes)
   Duration margin = Duration::zero();
   uint64_t seed = 0;
+  bool report_changes = false;  // for TakeChanges
 };
 
 class QueueReplica final : public Replica {
@@ -44,7 +47,10 @@ class QueueReplica final : public Replica {
   std::vector<Envelope> Tick(Instant now) override;
   std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override;
   Instant NextTick() const override { return pushed_.empty() ? deltas_.next() : Instant::min(); }
+  std::vector<Envelope> Farewell(Instant now) override { return deltas_.TellAll(*this, now); }
   std::vector<Envelope> Everything(uint32_t to, Instant now) override;
+  // Of a log (limit 0), a change names the instant of the hit as its window.
+  std::vector<Change> TakeChanges() override { return std::exchange(changes_, {}); }
   size_t bytes() const override;
   size_t keys() const override { return queues_.size(); }
 
@@ -64,6 +70,8 @@ class QueueReplica final : public Replica {
 
   static std::vector<Told> Read(EnvelopeReader& from, Instant now);
   void Merge(const Told& told, uint32_t sender, Instant now);
+  void ReportHit(const Key& key, const TokenQueue& queue, const Element* known,
+                 const Element& theirs);
   // True if nothing is left.
   bool Expire(const Key& key, TokenQueue& queue, Instant now);
   void ExpireSome(Instant now);
@@ -80,6 +88,7 @@ class QueueReplica final : public Replica {
   std::vector<Envelope> pushed_;  // until the next Tick
   uint32_t last_sequence_ = 0;
   size_t sweep_at_ = 0;  // a bucket of queues_
+  std::vector<Change> changes_;
 };
 
 }  // namespace weir

@@ -15,13 +15,20 @@
 namespace weir {
 
 // A token bucket as the nodes share it: `limit` tokens flow in per `per`, at most `capacity` are
-// there. Limit 0: nothing flows in (what is counted in one window), and what was taken is forgotten
-// `per` later.
+// there. Limit 0: nothing flows in (what is counted in one window, which is part of the key), and
+// what was taken is forgotten `per` later.
 struct SharedBucket {
   uint64_t capacity = 1;
   uint64_t limit = 1;
   Duration per = std::chrono::seconds(1);
+  int64_t window = 0;
   bool operator==(const SharedBucket&) const = default;
+};
+
+struct Change {
+  Key key;
+  SharedBucket limit;
+  int128 ticks = 0;
 };
 
 class Replica : public Correspondent {
@@ -34,6 +41,11 @@ class Replica : public Correspondent {
   virtual void Refund(const Key& key, uint64_t cost, Instant now) = 0;
   // What is there, in Ticks(limit) (ticks.h); below zero if more was taken than there was.
   virtual int128 Level(const Key& key, const SharedBucket& limit, Instant now) = 0;
+
+  // What was heard from others since the last call, as far as keys are concerned that were asked
+  // for here: by how much their levels changed at that instant. Empty unless the replica was made
+  // to report it.
+  virtual std::vector<Change> TakeChanges() { return {}; }
 
   // What the states, and what is owed to peers, take: counted over the real structures.
   virtual size_t bytes() const = 0;

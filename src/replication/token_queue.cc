@@ -9,14 +9,24 @@ bool Precedes(const Element& a, const Element& b) {
   return a.birth != b.birth ? a.birth < b.birth : a.name < b.name;
 }
 
-int128 Counting(const Ticks& ticks, const Element& element, int128 death, Instant now) {
-  const int128 left = std::max<int128>(0, death - ticks.At(now));
-  return std::min(ticks.Of(element.weight - element.refunded), left);
-}
-
 }  // namespace
 
+Ticks TokenQueue::Time() const {
+  Ticks ticks(shape_);
+  if (is_log()) ticks.per_nano = 1, ticks.per_token = 0;
+  return ticks;
+}
+
+int128 TokenQueue::Counting(const Ticks& ticks, const Element& element, int128 death,
+                            Instant now) const {
+  const uint32_t weight = element.weight - element.refunded;
+  const int128 left = std::max<int128>(0, death - ticks.At(now));
+  if (is_log()) return left > 0 ? weight : 0;
+  return std::min(ticks.Of(weight), left);
+}
+
 int128 TokenQueue::DeathAfter(const Ticks& ticks, int128 before, const Element& element) const {
+  if (is_log()) return ticks.At(element.birth) + element.life;
   return std::max(before, ticks.At(element.birth)) + ticks.Of(element.weight - element.refunded);
 }
 
@@ -41,7 +51,7 @@ void TokenQueue::Reshape(const SharedBucket& wanted) {
 }
 
 int128 TokenQueue::Alive(Instant now) const {
-  const Ticks ticks(shape_);
+  const Ticks ticks = Time();
   int128 sum = 0;
   int128 death = gone_;
   for (const Element& element : elements_) {
@@ -52,23 +62,26 @@ int128 TokenQueue::Alive(Instant now) const {
 }
 
 void TokenQueue::Add(const ElementName& name, uint32_t weight, Instant now) {
-  const Ticks ticks(shape_);
+  const Ticks ticks = Time();
   int128 last = ticks.At(now);
   int128 death = gone_;
   for (const Element& element : elements_) {
     death = DeathAfter(ticks, death, element);
     last = std::max(last, death);
   }
-  Insert({last + ticks.Of(weight) - ticks.At(now), now, name, weight, 0});
+  const int128 life = is_log() ? shape_.per.count() + 1 : last + ticks.Of(weight) - ticks.At(now);
+  Insert({life, now, name, weight, 0});
 }
 
 std::vector<ElementName> TokenQueue::Refund(Origin origin, uint64_t cost, Instant now) {
-  const Ticks ticks(shape_);
+  const Ticks ticks = Time();
   std::vector<uint64_t> counting;
   int128 death = gone_;
   for (const Element& element : elements_) {
     death = DeathAfter(ticks, death, element);
-    counting.push_back(ticks.Tokens(Counting(ticks, element, death, now) + ticks.per_token - 1));
+    const int128 counts = Counting(ticks, element, death, now);
+    counting.push_back(is_log() ? static_cast<uint64_t>(counts)
+                                : ticks.Tokens(counts + ticks.per_token - 1));
   }
   std::vector<ElementName> changed;
   for (size_t i = elements_.size(); i-- > 0 && cost > 0;) {
@@ -84,7 +97,7 @@ std::vector<ElementName> TokenQueue::Refund(Origin origin, uint64_t cost, Instan
 TokenQueue::Merged TokenQueue::Merge(const Element& theirs, Instant now, Duration margin) {
   const auto at = PlaceOf(theirs.name);
   if (at == by_name_.end() || elements_[*at].name != theirs.name) {
-    const Ticks ticks(shape_);
+    const Ticks ticks = Time();
     if (ticks.At(theirs.birth) + theirs.life + ticks.In(margin) <= ticks.At(now)) {
       return Merged::kTooOld;
     }
@@ -109,7 +122,7 @@ TokenQueue::Merged TokenQueue::Merge(const Element& theirs, Instant now, Duratio
 }
 
 std::vector<ElementName> TokenQueue::Expire(Instant now, Duration margin) {
-  const Ticks ticks(shape_);
+  const Ticks ticks = Time();
   const int128 end = ticks.At(now) - ticks.In(margin);
   std::vector<ElementName> removed;
   for (const Element& element : elements_) {

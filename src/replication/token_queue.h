@@ -16,6 +16,9 @@
 // for a margin, in which they count for nothing but still push those behind them (section 5.4,
 // erratum 5). An element that comes back after that is known by its age and not taken in again.
 //
+// A bucket that nothing flows into (limit 0) is a sliding log instead (section 4.1.1): an element
+// counts whole until it is `per` old, whatever stands before it.
+//
 // Merging is the union of two sets of names (Listing 4.2), so its order does not matter. Of one
 // element the earliest birth is kept, for ages lag by the time of travel, and the greater refund.
 // Unlike the thesis, a death that moved is not told: every node derives it from the same elements.
@@ -47,6 +50,8 @@ class TokenQueue {
  public:
   explicit TokenQueue(const SharedBucket& shape) : shape_(shape) {}
 
+  bool is_log() const { return shape_.limit == 0; }
+
   const SharedBucket& shape() const { return shape_; }
   const std::vector<Element>& elements() const { return elements_; }  // in order of birth
   const Element* Find(const ElementName& name) const;
@@ -71,6 +76,9 @@ class TokenQueue {
  private:
   static constexpr int128 kLongAgo = -(int128{1} << 125);
 
+  // Of a log, time is nanoseconds and tokens take none.
+  Ticks Time() const;
+  int128 Counting(const Ticks& ticks, const Element& element, int128 death, Instant now) const;
   int128 DeathAfter(const Ticks& ticks, int128 before, const Element& element) const;
   std::vector<uint32_t>::const_iterator PlaceOf(const ElementName& name) const;
   void Insert(const Element& element);

@@ -105,6 +105,12 @@ std::string CoordinationProblem(const Coordination& coordination, const Limit& l
            "`: it goes with " + right + "; `local` and `shared` go with everything";
   }
   const Kind kind = coordination.kind;
+  const auto* window = std::get_if<FixedWindow>(&limit);
+  if (kind == Kind::kReplicated && window != nullptr &&
+      window->anchor == FixedWindow::Anchor::kFirstRequest) {
+    return written + " does not go with `anchor: first_request`: the nodes do not agree on which " +
+           "request was the first; use `anchor: epoch` or `calendar`";
+  }
   const bool needs_redis = kind == Kind::kShared || kind == Kind::kSynced;
   if (needs_redis && !options.redis) {
     return written + " needs the server to be started with `--redis`";

@@ -9,6 +9,7 @@ namespace weir {
 struct CheckOptions {
   std::string path;  // a file or a directory
   bool colours = false;
+  bool cluster = false;  // for a server that is a node of a cluster
 };
 
 // Prints the normalised rules and what normalisation changed, or every mistake with file, line and

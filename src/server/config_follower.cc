@@ -122,7 +122,7 @@ Result<std::shared_ptr<const Rulebook>> ConfigFollower::TakeUp(const std::string
   for (const auto& [name, tree] : next.trees) {
     texts.push_back({name, PrintJsonLines({{"namespaces", {{name, tree}}}})});
   }
-  const ParseResult parsed = ParseRulesTexts(std::move(texts));
+  const ParseResult parsed = ParseRulesTexts(std::move(texts), options_.parse);
   if (!parsed.ok()) return Broken(ToString(parsed.errors));
   known_ = std::move(next);
   SaveCopy();

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "config/tree.h"
+#include "rules/parse_options.h"
 #include "rules/rulebook.h"
 #include "server/client/http_client.h"
 #include "server/metrics.h"
@@ -26,6 +27,7 @@ class ConfigFollower {
     std::string address;  // of the other server's HTTP front
     std::string token;
     std::string copy;  // a file; empty: no copy is kept
+    ParseOptions parse = {};
   };
   using Install = std::function<void(std::shared_ptr<const Rulebook>)>;
 

@@ -37,7 +37,7 @@ Result<std::shared_ptr<const Rulebook>> ConfigService::Load() {
 
 std::optional<Error> ConfigService::Seed(Instant now) {
   if (options_.seed.empty() || store_->version() != 0) return std::nullopt;
-  const Result<Json> tree = LoadNamespaces(options_.seed);
+  const Result<Json> tree = LoadNamespaces(options_.seed, options_.parse);
   if (!tree) return tree.error();
   const Writer writer{"seed", now, {.versions = {{0}}}};
   const Result<Written> written = store_->Put(Everything(), *tree, writer);

@@ -31,6 +31,7 @@ class ConfigService {
   struct Options {
     std::string read_only;  // why: the store only shows rules that come from elsewhere
     std::string seed;       // fills the store if nothing was ever written to it
+    ParseOptions parse = {};
   };
 
   ConfigService(std::unique_ptr<ConfigStore> store, const Options& options, Clock& clock,

@@ -4,12 +4,13 @@
 //   rules.json   a copy of another's    (config_follower.h)
 //   state.db     secret and use         (state_file.h)
 //   holds        whether copies are held (hold_mark.h)
+//   incarnation  of this node in a cluster (incarnation.h)
 #pragma once
 
 #include <memory>
 #include <string>
 
-#include "server/net/file_descriptor.h"
+#include "base/file_descriptor.h"
 #include "weir/error.h"
 
 namespace weir {
@@ -23,6 +24,7 @@ class DataDirectory {
   std::string rules_copy() const { return path_ + "/rules.json"; }
   std::string state() const { return path_ + "/state.db"; }
   std::string holds() const { return path_ + "/holds"; }
+  std::string incarnation() const { return path_ + "/incarnation"; }
 
  private:
   DataDirectory(std::string path, FileDescriptor lock)

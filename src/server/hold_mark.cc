@@ -8,7 +8,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "server/net/file_descriptor.h"
+#include "base/file_descriptor.h"
 
 namespace weir {
 namespace {

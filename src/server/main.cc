@@ -44,6 +44,8 @@ void AddCheck(CLI::App& app, int& exit_code) {
   static weir::CheckOptions options;
   CLI::App* command = app.add_subcommand("check", "Read rules and tell what they come to");
   command->add_option("PATH", options.path, "A rules file, or a directory of them")->required();
+  command->add_flag("--cluster", options.cluster,
+                    "For a server with --cluster: limits may be replicated");
   command->callback([&] {
     options.colours = WantsColours() && IsTerminal(STDERR_FILENO);
     exit_code = weir::RunCheck(options, std::cout, std::cerr);
@@ -110,6 +112,12 @@ void AddServe(CLI::App& app, int& exit_code) {
   AddDuration(command, "--persist-interval", settings.persist_interval,
               "How often the use of limits with `persist` is written down there");
   AddSetting(command, "--node", settings.node, "The name of this node");
+  AddSetting(command, "--cluster", settings.cluster,
+             "Address for the other nodes of a cluster, UDP and TCP; without it there are none");
+  AddSetting(command, "--cluster-key-file", settings.cluster_key_file,
+             "A file with the secret that all nodes share: 32 characters or more");
+  AddSetting(command, "--peers", settings.peers,
+             "The other nodes: ID=HOST:PORT,… or file:PATH, one a line, or dns:NAME[:PORT]");
   AddSetting(command, "--tls-cert", settings.tls.cert, "Certificate (PEM): TLS on every front");
   AddSetting(command, "--tls-key", settings.tls.key, "Its key (PEM)");
   AddSetting(command, "--tls-ca", settings.tls.ca, "Clients need a certificate signed by these");

@@ -27,6 +27,11 @@ void LookAt(const std::string& path, std::string& seen) {
 
 }  // namespace
 
+ParseOptions OptionsOfRules(const Settings& settings) {
+  // A server that has the configuration alone has it for others.
+  return {.cluster = !settings.cluster.empty() || settings.role == ServerRole::kConfig};
+}
+
 std::vector<std::string> RulesSource::Paths() const {
   std::vector<std::string> paths;
   const std::string& rules = settings_.config.empty() ? settings_.seed : settings_.config;
@@ -50,7 +55,7 @@ std::string RulesSource::Look() const {
 std::shared_ptr<const Rulebook> RulesSource::Load(std::string* errors) {
   looked_ = Look();
   ParseResult result = LoadAllRules(settings_.config.empty() ? settings_.seed : settings_.config,
-                                    settings_.ratelimit_config);
+                                    settings_.ratelimit_config, OptionsOfRules(settings_));
   if (!result.ok()) *errors = ToString(result.errors);
   return result.rules;
 }

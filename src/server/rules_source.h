@@ -5,10 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "rules/parse_options.h"
 #include "server/settings.h"
 #include "weir/limiter.h"
 
 namespace weir {
+
+// What rules may say on this server.
+ParseOptions OptionsOfRules(const Settings& settings);
 
 class RulesSource {
  public:

@@ -52,8 +52,8 @@ Server::~Server() { Stop(); }
 
 bool Server::Start() {
   RaiseFileLimit();
-  if (!LoadSettings() || !CheckRole() || !OpenData() || !MakeConfig()) return false;
-  if (!MakeLimiter(clock_.Now()) || !MakeKeeper(clock_.Now())) return false;
+  if (!LoadSettings() || !CheckRole() || !OpenData() || !OpenCluster()) return false;
+  if (!MakeConfig() || !MakeLimiter(clock_.Now()) || !MakeKeeper(clock_.Now())) return false;
   for (size_t i = 0; i < Threads(settings_.threads); ++i) {
     workers_.push_back(std::make_unique<Worker>(
         clock_, WorkerLimits{.connections = settings_.max_connections,
@@ -69,9 +69,16 @@ bool Server::Start() {
   }
   if (!OpenPorts()) return false;
   if (keeper_ != nullptr) keeper_->Start();
+  if (cluster_ != nullptr) JoinCluster();
   for (size_t i = 0; i < workers_.size(); ++i) workers_[i]->Start(static_cast<int>(i));
   log_->info("ready");
   return true;
+}
+
+// Nobody is answered before this node knows what the others know, or has waited long enough.
+void Server::JoinCluster() {
+  cluster_->Start();
+  while (!cluster_->ready()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
 }
 
 bool Server::LoadSettings() {
@@ -105,6 +112,24 @@ bool Server::CheckRole() {
   }
   if (wrong != nullptr) log_->error("{}", wrong);
   return wrong == nullptr;
+}
+
+bool Server::OpenCluster() {
+  if (const std::string problem = ClusterProblem(settings_); !problem.empty()) {
+    log_->error("{}", problem);
+    return false;
+  }
+  if (settings_.cluster.empty()) return true;
+  Result<std::unique_ptr<ClusterService>> cluster =
+      ClusterService::Open(settings_, data_.get(), clock_, log_);
+  if (!cluster) {
+    log_->error("{}", cluster.error().message);
+    return false;
+  }
+  cluster_ = std::move(*cluster);
+  log_->info("cluster on {} as {}", cluster_->address(), settings_.node);
+  if (settings_.peers.empty()) log_->warn("--peers is empty: this node has nobody to talk to");
+  return true;
 }
 
 bool Server::OpenData() {
@@ -141,7 +166,8 @@ bool Server::MakeConfig() {
     }
     follower_ = std::make_unique<ConfigFollower>(
         ConfigFollower::Options{*address, settings_.config_token,
-                                data_ == nullptr ? "" : data_->rules_copy()},
+                                data_ == nullptr ? "" : data_->rules_copy(),
+                                OptionsOfRules(settings_)},
         log_, reloads_);
   }
   // Rules from elsewhere are only shown, from a database that lasts as long as the server.
@@ -155,9 +181,11 @@ bool Server::MakeConfig() {
     return false;
   }
   config_ = std::make_unique<ConfigService>(
-      std::make_unique<ConfigStore>(std::move(*database), ConfigStore::Options{}),
-      ConfigService::Options{.read_only = read_only, .seed = settings_.seed}, clock_, log_,
-      reloads_);
+      std::make_unique<ConfigStore>(std::move(*database),
+                                    ConfigStore::Options{.parse = OptionsOfRules(settings_)}),
+      ConfigService::Options{
+          .read_only = read_only, .seed = settings_.seed, .parse = OptionsOfRules(settings_)},
+      clock_, log_, reloads_);
   return true;
 }
 
@@ -190,6 +218,7 @@ bool Server::MakeLimiter(Instant now) {
   LimiterOptions options{
       .memory_bytes = settings_.memory_bytes, .node = settings_.node, .adhoc = settings_.adhoc};
   if (states_ != nullptr) options.secret = states_->secret();
+  if (cluster_ != nullptr) options.secret = cluster_->hash_secret();
   if (mark_ != nullptr) {
     options.holds_outstanding = mark_->outstanding();
     if (mark_->left_behind()) {
@@ -202,6 +231,7 @@ bool Server::MakeLimiter(Instant now) {
     }
   }
   limiter_ = std::make_unique<Limiter>(std::move(rules), options, now);
+  if (cluster_ != nullptr) cluster_->Share(*limiter_);
   return true;
 }
 
@@ -235,7 +265,10 @@ void Server::MakeFronts() {
       auto [status, text] = AnswerJson(*limiter_, body, now);
       return HttpOptions::JsonAnswer{status, std::move(text)};
     };
-    options.ready = [this] { return !draining_.load() && !reloads_.last_failed.load(); };
+    options.ready = [this] {
+      const bool joined = cluster_ == nullptr || cluster_->ready();
+      return !draining_.load() && !reloads_.last_failed.load() && joined;
+    };
     auto http = std::make_unique<HttpFront>(*limiter_, std::move(options));
     AddServerRoutes(*http);
     fronts_.push_back(std::move(http));
@@ -371,7 +404,8 @@ void Server::Stop() {
   if (follower_ != nullptr) follower_->Stop();
   if (config_ != nullptr) config_->Stop();
   for (const auto& worker : workers_) worker->Stop();
-  if (keeper_ != nullptr) keeper_->Stop();  // nobody decides any more
+  if (cluster_ != nullptr) cluster_->Stop();  // nobody decides any more
+  if (keeper_ != nullptr) keeper_->Stop();
   if (mark_ != nullptr) mark_->StopInOrder();
 }
 

@@ -12,6 +12,7 @@
 
 #include <spdlog/logger.h>
 
+#include "server/cluster_service.h"
 #include "server/config_follower.h"
 #include "server/config_service.h"
 #include "server/data_directory.h"
@@ -54,6 +55,8 @@ class Server {
   bool LoadSettings();
   bool CheckRole();
   bool OpenData();
+  bool OpenCluster();
+  void JoinCluster();
   bool MakeConfig();
   std::shared_ptr<const Rulebook> FirstRules();
   bool MakeLimiter(Instant now);
@@ -76,6 +79,7 @@ class Server {
   std::unique_ptr<StateFile> states_;    // until the keeper has it
   std::unique_ptr<HoldMark> mark_;
   std::unique_ptr<Limiter> limiter_;
+  std::unique_ptr<ClusterService> cluster_;  // null: no other nodes
   std::vector<std::unique_ptr<Front>> fronts_;
   GrpcFront* grpc_ = nullptr;  // one of fronts_
   std::vector<std::unique_ptr<Tls>> tls_;

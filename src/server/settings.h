@@ -38,6 +38,10 @@ struct Settings {
   std::string data;  // a directory for what is kept; empty: nothing is
   Duration persist_interval = std::chrono::milliseconds(100);
   std::string node = "local";
+  // The cluster that this server is a node of.
+  std::string cluster;           // the address for other nodes; empty: there are none
+  std::string cluster_key_file;  // has the secret that they share
+  std::string peers;             // where they are (cluster/net/peer_source.h)
 
   TlsFiles tls;
   std::string token_file;

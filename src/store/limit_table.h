@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "algorithms/limit.h"
+#include "store/shared_use.h"
 
 namespace weir {
 
@@ -24,6 +25,9 @@ struct SlotTraits {
   bool deny_when_full = false;  // a newcomer is turned away when memory is full (on_failure: deny)
   bool carried = false;         // by requests: one state may be asked for under several of these
   bool persist = false;         // its states are kept over a restart
+  Sharing sharing = Sharing::kNone;
+  // Something has to be done when a state has changed.
+  bool noted() const { return persist || sharing != Sharing::kNone; }
   bool operator==(const SlotTraits&) const = default;
 };
 

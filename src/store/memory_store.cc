@@ -67,7 +67,7 @@ Admitted MemoryStore::Run(std::span<Charge> charges, Instant now, bool take) {
   const Admitted admitted =
       charges.size() == 1 ? RunOne(charges[0], now, take) : RunMany(charges, now, take);
   if (take && table_.OverBudget()) table_.Relieve(now);
-  if (take) Note(charges);
+  if (take) Note(charges, now);
   return admitted;
 }
 
@@ -75,11 +75,15 @@ Admitted MemoryStore::Run(std::span<Charge> charges, Instant now, bool take) {
 
 bool MemoryStore::Open(Opened& entry, bool make, Instant now, KeyTable::Held& held) {
   entry.slot = Latest(entry.charge->limit);
+  make = make || Shared(*entry.slot);  // others may have used it
   switch (table_.Open(entry.charge->key, make, entry.slot->number, now, held, &entry.cell)) {
     case KeyTable::Found::kHere:
       if (entry.cell.limit() != entry.slot->number) BringTo(*entry.slot, entry.cell, now);
       return true;
-    case KeyTable::Found::kFresh: entry.fresh = true; return true;
+    case KeyTable::Found::kFresh:
+      entry.fresh = true;
+      if (Shared(*entry.slot)) BeginWithOthers(entry, now);
+      return true;
     case KeyTable::Found::kAbsent: entry.cell = Cell(); return true;
     default: return false;
   }

@@ -14,6 +14,7 @@
 #include "store/change_journal.h"
 #include "store/key_table.h"
 #include "store/limit_table.h"
+#include "store/shared_use.h"
 #include "store/store.h"
 
 namespace weir {
@@ -47,6 +48,11 @@ class MemoryStore : public Store, private KeyTable::Tenant {
   void Refund(Charge& charge, Instant now);
   // Returns held copies, and tells how many of that key's are held still.
   uint64_t Return(const Key& key, uint64_t copies, Instant now);
+
+  // From now on, limits that are shared are; before the first request.
+  void ShareWith(SharedUse* shared) { shared_ = shared; }
+  // Puts what others have used of the key into its state, if there is one.
+  void ApplyOthers(const Key& key, Instant now);
 
   // The states of persistent limits that have changed since the last call.
   std::vector<SavedCell> TakeChanged(Instant now);
@@ -84,13 +90,20 @@ class MemoryStore : public Store, private KeyTable::Tenant {
   using Entries = absl::InlinedVector<Entry, 4>;
 
   Admitted Run(std::span<Charge> charges, Instant now, bool take);
-  // Remembers what has changed of persistent limits.
-  void Note(std::span<const Charge> charges) {
+  // Remembers what has changed of persistent limits, and tells what was taken of shared ones.
+  void Note(std::span<const Charge> charges, Instant now) {
     for (const Charge& charge : charges) {
-      if (charge.limit->traits.persist && charge.taken > 0) [[unlikely]]
-        changed_.Add(charge.key);
+      if (charge.limit->traits.noted() && charge.taken > 0) [[unlikely]]
+        NoteTaken(charge, now);
     }
   }
+  void NoteTaken(const Charge& charge, Instant now);
+  bool Shared(const LimitSlot& slot) const {
+    return slot.traits.sharing != Sharing::kNone && shared_ != nullptr;
+  }
+  void NoteSettled(const Receipt& receipt, const LimitSlot& slot, uint64_t taken, uint64_t refunded,
+                   uint64_t remaining, Instant now);
+  void BeginWithOthers(Opened& entry, Instant now);
   Admitted RunOne(Charge& charge, Instant now, bool take);
   Admitted TakeFromBucket(const TokenBucket& bucket, Opened& entry, Instant now);
   Admitted DecideOne(Opened& entry, Instant now, bool take);
@@ -128,6 +141,7 @@ class MemoryStore : public Store, private KeyTable::Tenant {
   LimitTable limits_;
   KeyTable table_;
   std::atomic<uint64_t> overloaded_{0};
+  SharedUse* shared_ = nullptr;
   ChangeJournal changed_;
 
   std::mutex sweep_mutex_;

@@ -26,38 +26,46 @@ void MemoryStore::Forgo(std::span<const Receipt> receipts, Instant now) {
 namespace {
 
 // Gives back up to `n` of what was taken under the receipt, as far as the state still knows it.
+// Returns how many whole tokens it was: others are told of no parts, so of a shared bucket none are
+// given back.
 template <typename A>
-void GiveBack(const A& algorithm, CellState<A>& state, const Receipt& receipt, uint64_t n,
-              Instant now) {
+uint64_t GiveBack(const A& algorithm, CellState<A>& state, const Receipt& receipt, uint64_t n,
+                  bool shared, Instant now) {
   if constexpr (std::is_same_v<A, TokenBucket>) {
     Box<TokenBucket>* box = state.box();
-    if (box == nullptr || box->born != receipt.born) return;
-    const uint128 back = algorithm.GiveBack(box->state, n, box->marks.Mark(), now);
+    if (box == nullptr || box->born != receipt.born) return 0;
+    uint128 most = box->marks.Mark();
+    if (shared) most -= most % algorithm.ticks_per_token;
+    const uint128 back = algorithm.GiveBack(box->state, n, most, now);
     box->marks.Lower(back);
+    return static_cast<uint64_t>(back / algorithm.ticks_per_token);
   } else if constexpr (std::is_same_v<A, SlidingLog>) {
-    algorithm.Refund(state.state(), FromNanos(receipt.at), n, now);
+    return algorithm.Refund(state.state(), FromNanos(receipt.at), n, now);
   } else if constexpr (std::is_same_v<A, BurstTiers>) {
     BurstTiers::Receipt taken{.at = FromNanos(receipt.at)};
     std::copy(receipt.by_tier.begin(), receipt.by_tier.end(), taken.by_tier.begin());
-    algorithm.Refund(state.state(), taken, n, now);
+    return algorithm.Refund(state.state(), taken, n, now);
   } else if constexpr (!std::is_same_v<A, Copies>) {
     const A* then = std::get_if<A>(&receipt.limit->limit);
-    if (then == nullptr || !SameNumbering(*then, algorithm)) return;
-    algorithm.Refund(state.state(), receipt.at, n, now);
+    if (then == nullptr || !SameNumbering(*then, algorithm)) return 0;
+    return algorithm.Refund(state.state(), receipt.at, n, now);
   }
+  return 0;
 }
 
-// Gives back up to `n` of what was used last, whoever used it.
+// Gives back up to `n` of what was used last, whoever used it, and tells how many whole tokens.
 template <typename A>
-void GiveBackNewest(const A& algorithm, CellState<A>& state, uint64_t n, Instant now) {
+uint64_t GiveBackNewest(const A& algorithm, CellState<A>& state, uint64_t n, Instant now) {
   if constexpr (std::is_same_v<A, TokenBucket>) {
-    algorithm.GiveBack(state.state(), n, TokenBucket::kMostDebt, now);
+    const uint128 back = algorithm.GiveBack(state.state(), n, TokenBucket::kMostDebt, now);
     if (state.box() != nullptr) state.box()->marks.Observe(algorithm.Debt(state.state(), now));
+    return static_cast<uint64_t>(back / algorithm.ticks_per_token);
   } else if constexpr (std::is_same_v<A, FixedWindow>) {
-    algorithm.Refund(state.state(), state.state().window, n, now);
+    return algorithm.Refund(state.state(), state.state().window, n, now);
   } else if constexpr (std::is_same_v<A, SlidingLog> || std::is_same_v<A, SlidingWindow>) {
-    algorithm.RefundNewest(state.state(), n, now);
+    return algorithm.RefundNewest(state.state(), n, now);
   }
+  return 0;
 }
 
 // The ticket is closed: a bucket may stop counting.
@@ -90,7 +98,7 @@ uint64_t MemoryStore::SettleOne(const Receipt& receipt, uint64_t cost, Instant n
   if (found == KeyTable::Found::kAbsent) return Numbers(latest->limit).most;
   entry.slot = Latest(&limits_[entry.cell.limit()]);
   BringTo(*entry.slot, entry.cell, now);
-  uint64_t remaining = 0;
+  uint64_t remaining = 0, refunded = 0;
   With(*entry.slot, entry.cell, [&](const auto& algorithm, auto& state) {
     using A = AlgorithmOf<decltype(algorithm)>;
     HeapMeter meter(table_, state);
@@ -103,7 +111,8 @@ uint64_t MemoryStore::SettleOne(const Receipt& receipt, uint64_t cost, Instant n
       if (up) {
         algorithm.Charge(state.state(), cost - receipt.taken, now);
       } else if (cost < receipt.taken) {
-        GiveBack(algorithm, state, receipt, receipt.taken - cost, now);
+        refunded =
+            GiveBack(algorithm, state, receipt, receipt.taken - cost, Shared(*entry.slot), now);
       }
     }
     remaining = algorithm.Room(state.state(), now).value_or(0);
@@ -111,6 +120,8 @@ uint64_t MemoryStore::SettleOne(const Receipt& receipt, uint64_t cost, Instant n
     CloseTicket(state, receipt);
   });
   EraseIfUnused(entry, now);
+  held.Release(0);
+  NoteSettled(receipt, *entry.slot, up ? cost - receipt.taken : 0, refunded, remaining, now);
   return remaining;
 }
 
@@ -131,10 +142,11 @@ void MemoryStore::Refund(Charge& charge, Instant now) {
   KeyTable::Held held;
   Opened entry{.charge = &charge};
   Open(entry, false, now, held);
+  uint64_t refunded = 0;
   With(*entry.slot, entry.cell, [&](const auto& algorithm, auto& state) {
     HeapMeter meter(table_, state);
     if (entry.cell.bytes() != nullptr) {
-      GiveBackNewest(algorithm, state, charge.cost, now);
+      refunded = GiveBackNewest(algorithm, state, charge.cost, now);
       state.Save();
     }
     charge.refused = false;
@@ -142,6 +154,8 @@ void MemoryStore::Refund(Charge& charge, Instant now) {
     ShowState(algorithm, state, charge, now);
   });
   EraseIfUnused(entry, now);
+  held.Release(0);
+  NoteSettled({.key = charge.key}, *entry.slot, 0, refunded, charge.remaining, now);
 }
 
 uint64_t MemoryStore::Return(const Key& key, uint64_t copies, Instant now) {

@@ -4,7 +4,7 @@
 
 #include "tests/e2e/server_process.h"
 
-namespace weir::e2e {
+namespace weir::e2e::server_test {
 namespace {
 
 constexpr char kRules[] =
@@ -292,6 +292,8 @@ TEST_F(E2eServer, TheCommandLineAsksARunningServer) {
   EXPECT_EQ(weir({"peek", "shop", "search", "bob"}).exit_code, 0);
   const Finished asked = weir({"request", "shop", "search", "bob", "--cost", "3", "--settle"});
   EXPECT_EQ(asked.exit_code, 0) << asked.output;
+  EXPECT_NE(asked.output.find("3 per 1h             remaining 0 "), std::string::npos)
+      << asked.output;
   const std::string ticket = asked.output.substr(asked.output.find("ticket ") + 7, 32);
   EXPECT_EQ(weir({"request", "shop", "search", "bob"}).exit_code, 1);
   const Finished settled = weir({"settle", ticket, "1"});
@@ -308,4 +310,4 @@ TEST_F(E2eServer, TheCommandLineAsksARunningServer) {
 }
 
 }  // namespace
-}  // namespace weir::e2e
+}  // namespace weir::e2e::server_test

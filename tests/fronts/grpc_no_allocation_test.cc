@@ -6,7 +6,7 @@
 #include "tests/fronts/grpc_client.h"
 #include "tests/rules/allocations.h"
 
-namespace weir::testing {
+namespace weir::testing::grpc_no_allocation_test {
 namespace {
 
 constexpr std::string_view kRules = R"(
@@ -20,7 +20,7 @@ namespaces:
 )";
 
 size_t SteadyAllocations(const std::string& path, const std::string& message) {
-  GrpcRig rig(RulesOf(kRules));
+  GrpcRig rig(Rules(kRules));
   const auto round = [&] {
     std::vector<std::string> reads;
     for (int i = 0; i < 50; ++i) {
@@ -67,4 +67,4 @@ TEST(GrpcNoAllocation, OfEnvoysRequests) {
 }
 
 }  // namespace
-}  // namespace weir::testing
+}  // namespace weir::testing::grpc_no_allocation_test

@@ -7,7 +7,7 @@
 
 #include "lab/replicated/spotify.h"
 
-namespace weir {
+namespace weir::debt_replica_test {
 namespace {
 
 constexpr Instant kStart = FromNanos(1'800'000'000'000'000'000);
@@ -25,9 +25,9 @@ lab::MakeReplica Debt() {
 TEST(DebtReplica, PushesWhenWhatIsUntoldReachesItsShareOfTheRoom) {
   DebtReplica node({0, 1}, {}, kStart);
   node.SetPeers({0, 1});
-  for (int i = 0; i < 19; ++i) EXPECT_TRUE(node.Admit(kKey, kLimit, 1, kStart));
+  for (int i = 0; i < 32; ++i) EXPECT_TRUE(node.Admit(kKey, kLimit, 1, kStart));
   EXPECT_GT(node.NextTick(), kStart);
-  EXPECT_TRUE(node.Admit(kKey, kLimit, 1, kStart));  // 20 >= (100 - 20) / 4
+  EXPECT_TRUE(node.Admit(kKey, kLimit, 1, kStart));  // 33 >= (100 - 33) / 2
   EXPECT_LE(node.NextTick(), kStart);
   EXPECT_EQ(node.Tick(kStart).size(), 1u);
   EXPECT_TRUE(node.Tick(kStart).empty()) << "told once";
@@ -166,4 +166,4 @@ TEST(DebtOnSpotify, TheSameSeedIsTheSameRun) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::debt_replica_test

@@ -101,7 +101,7 @@ class RefusalCheck final : public Observer {
       of.debt += cost;
     } else if (cluster.scenario().kind != ReplicaKind::kCounter) {
       const auto hops = static_cast<int64_t>(cluster.scenario().nodes());
-      const int128 late = ticks.In(hops * travel_ + std::chrono::microseconds(2)) * kMillion;
+      const int128 late = ticks.In(hops * (travel_ + kAgeStep)) * kMillion;
       const int128 full = ticks.Of(cluster.scenario().limits[h.key].capacity) * kMillion;
       if (of.debt + cost + late > full) return;
       Fail(h, fmt::format("node {} refuses {} of key {} though at most {:.6f} of {} were taken",

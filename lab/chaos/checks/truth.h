@@ -46,7 +46,8 @@ class Truth final : public Observer {
   uint32_t Ends(uint32_t key) const { return of_[key].ends; }
   // Into how many groups, in which nobody was cut off for `lag`, the nodes fall.
   uint32_t Groups(uint32_t key, Duration lag, Instant now) const;
-  Duration LongestTravel() const { return travel_; }
+  // By how much an epoch may be late after one hop.
+  Duration LongestTravel() const { return travel_ + kAgeStep; }
 
  private:
   struct Charge {

@@ -48,11 +48,9 @@ class Transcript {
     for (uint64_t i = 0; i < count && from_.ok(); ++i) Copy();
   }
   void Received() {
-    Copy();  // from where on
+    Copy();  // the stretch of the list
     CopyLife();
-    Copy();  // until where
-    const uint64_t missing = Copy();
-    for (uint64_t i = 0; i < missing && from_.ok(); ++i) Copy();
+    Copy();  // up to where
   }
   Key CopyName() {
     const Key key = from_.Name();
@@ -99,23 +97,23 @@ class Transcript {
     }
   }
   void DebtRow() {
+    constexpr uint64_t kOfOther = 1, kRefunded = 2, kOfWindow = 4;
     const Key key = CopyName();
-    const uint64_t node = from_.Number();
-    const bool own = node == 0;
-    ToldRow row{
-        own ? from_.head().sender
-            : Origin{static_cast<uint32_t>(node - 1), static_cast<uint32_t>(from_.Number())}};
+    const uint64_t flags = from_.Number();
+    ToldRow row{flags & kOfOther ? ReadOrigin() : from_.head().sender};
+    const uint64_t window = flags & kOfWindow ? from_.Number() : 0;
     row.segment = from_.Number();
     row.age = from_.Number();
     row.charged = from_.Number();
-    row.refunded = from_.Number();
+    if (flags & kRefunded) row.refunded = from_.Number();
     Lie(key, row);
-    to_.Number(own ? 0 : uint64_t{row.origin.node} + 1);
-    if (!own) to_.Number(row.origin.incarnation);
+    to_.Number(row.refunded > 0 ? flags | kRefunded : flags & ~kRefunded);
+    if (flags & kOfOther) WriteOrigin(row.origin);
+    if (flags & kOfWindow) to_.Number(window);
     to_.Number(row.segment);
     to_.Number(row.age);
     to_.Number(row.charged);
-    to_.Number(row.refunded);
+    if (row.refunded > 0) to_.Number(row.refunded);
     Copy();  // how long it is kept
   }
   Origin ReadOrigin() {

@@ -11,7 +11,7 @@ namespace weir::chaos {
 struct ToldRow {
   Origin origin;
   uint64_t segment = 0;
-  uint64_t age = 0;  // as it is written: nanoseconds of a queue, microseconds of a debt
+  uint64_t age = 0;  // as it is written: nanoseconds of a queue, 100 us of a debt
   uint64_t charged = 0;
   uint64_t refunded = 0;
 };

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "server/client/http_client.h"
+#include "server/time_text.h"
 
 namespace weir {
 namespace {
@@ -23,6 +24,13 @@ std::string Text(const OrderedJson& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
+// "5 per 1s"; what remains may be more, for a limit may allow bursts.
+std::string Most(const OrderedJson& limit) {
+  const int64_t per_ms = limit.value("per_ms", int64_t{0});
+  if (per_ms == 0) return Text(limit["limit"]);
+  return Text(limit["limit"]) + " per " + DurationText(std::chrono::milliseconds(per_ms));
+}
+
 void PrintDecision(const OrderedJson& answer, bool colours, std::ostream& out) {
   const bool allowed = answer.value("allowed", false);
   const char* colour = !colours ? "" : allowed ? "\x1b[32m" : "\x1b[31m";
@@ -37,9 +45,8 @@ void PrintDecision(const OrderedJson& answer, bool colours, std::ostream& out) {
   if (answer.contains("ticket")) out << "  ticket " << Text(answer["ticket"]);
   out << "\n";
   for (const OrderedJson& limit : answer.value("limits", OrderedJson::array())) {
-    out << fmt::format("  {:<20} {:>12} of {:<12} resets in {}\n", Text(limit["name"]),
-                       Text(limit["remaining"]), Text(limit["limit"]),
-                       Millis(limit["reset_after_ms"]));
+    out << fmt::format("  {:<20} {:<20} remaining {:<9} resets in {}\n", Text(limit["name"]),
+                       Most(limit), Text(limit["remaining"]), Millis(limit["reset_after_ms"]));
   }
 }
 

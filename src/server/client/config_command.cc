@@ -7,6 +7,9 @@
 namespace weir {
 namespace {
 
+// Whether a server has a cluster or a Redis, it knows itself.
+constexpr ParseOptions kAnyServer{.cluster = true, .redis = true};
+
 constexpr char kAll[] = "/v1/config/namespaces";
 
 // Whatever holds the configuration.
@@ -45,7 +48,8 @@ class Remote {
   Result<std::unique_ptr<ConfigStore>> Open() const {
     Result<std::unique_ptr<Database>> database = OpenDatabase(arguments_.database);
     if (!database) return database.error();
-    auto store = std::make_unique<ConfigStore>(std::move(*database), ConfigStore::Options{});
+    auto store = std::make_unique<ConfigStore>(std::move(*database),
+                                               ConfigStore::Options{.parse = kAnyServer});
     const Result<uint64_t> version = store->Refresh();
     if (!version) return version.error();
     return store;
@@ -90,7 +94,7 @@ int RunConfigExport(const ClientOptions& options, const ConfigArguments& argumen
 
 int RunConfigImport(const ClientOptions& options, const ConfigArguments& arguments,
                     std::ostream& out, std::ostream& errors) {
-  const Result<Json> namespaces = LoadNamespaces(arguments.file);
+  const Result<Json> namespaces = LoadNamespaces(arguments.file, kAnyServer);
   if (!namespaces) return Fail(namespaces.error(), errors);
   const Result<Json> written = Remote(options, arguments).Write(*namespaces);
   if (!written) return Fail(written.error(), errors);
@@ -104,13 +108,13 @@ int RunConfigImport(const ClientOptions& options, const ConfigArguments& argumen
 
 int RunConfigDiff(const ClientOptions& options, const ConfigArguments& arguments, std::ostream& out,
                   std::ostream& errors) {
-  const Result<Json> wanted = LoadNamespaces(arguments.file);
+  const Result<Json> wanted = LoadNamespaces(arguments.file, kAnyServer);
   if (!wanted) return Fail(wanted.error(), errors);
   const Result<Json> now = Remote(options, arguments).Read();
   if (!now) return Fail(now.error(), errors);
   // As it would be stored.
   Json file = {{"namespaces", *wanted}};
-  const ParseResult parsed = ParseRulesText(PrintJson(file), arguments.file);
+  const ParseResult parsed = ParseRulesText(PrintJson(file), arguments.file, kAnyServer);
   ApplyNormalisations(parsed.changes, file);
   const std::vector<std::string> lines = Differences({{"namespaces", *now}}, file);
   for (const std::string& line : lines) out << line << "\n";

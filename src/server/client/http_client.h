@@ -1,12 +1,13 @@
-// One HTTP request after the other over one connection, each within a deadline. For the command
-// line: it waits.
+// One HTTP request after the other over one connection, each within a deadline. It waits: for the
+// command line, and for a thread that has nothing else to do, such as the one that follows another
+// server's configuration.
 #pragma once
 
 #include <atomic>
 #include <string>
 #include <string_view>
 
-#include "server/net/file_descriptor.h"
+#include "base/file_descriptor.h"
 #include "weir/error.h"
 #include "weir/instant.h"
 

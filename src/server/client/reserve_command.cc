@@ -13,8 +13,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "base/file_descriptor.h"
 #include "server/net/address.h"
-#include "server/net/file_descriptor.h"
 
 namespace weir {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "server/net/file_descriptor.h"
+#include "base/file_descriptor.h"
 #include "weir/clock.h"
 
 namespace weir {

@@ -8,7 +8,7 @@
 
 #include <openssl/ssl.h>
 
-#include "server/net/file_descriptor.h"
+#include "base/file_descriptor.h"
 
 namespace weir {
 

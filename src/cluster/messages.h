@@ -1,0 +1,64 @@
+// What nodes tell one another in a datagram, or in a piece of a state: one message after the other,
+// each with its length and kind before it.
+//
+//   greeting   who are you? From the sender of this id; padded, so that the answer is no longer
+//   ping       are you there?
+//   pong       yes: answers a ping or a greeting, and gives its stamp back
+//   envelope   of one limiter to another (replication/envelope.h)
+//   ask        tell me everything you know; padded, so that the answer is no longer
+//   whole      the envelopes beside this one are all there is
+//   large      it is too much for a datagram: come and fetch it
+//   nothing    not yet: I am about to ask somebody myself
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cluster/seal.h"
+#include "weir/instant.h"
+
+namespace weir::cluster {
+
+inline constexpr size_t kMostIdBytes = 64;
+
+struct Message {
+  enum class Kind : uint8_t {
+    kGreeting = 1,
+    kPing = 2,
+    kPong = 3,
+    kEnvelope = 4,
+    kAsk = 5,
+    kWhole = 6,
+    kLarge = 7,
+    kNothing = 8,
+  };
+  Kind kind = Kind::kPing;
+  // Greeting, ping and pong: the sender's own time, for nobody else to understand, and the sender's
+  // name; a pong that answers a ping has none.
+  uint64_t stamp = 0;
+  std::string_view id = {};
+  std::string_view envelope = {};  // of an envelope
+};
+
+// What one is at most around an envelope: its length and kind.
+inline constexpr size_t kAroundEnvelopeBytes = 3;
+static_assert(kMostEnvelopeBytes + kAroundEnvelopeBytes <= kMostPlainBytes);
+
+void AppendGreeting(uint64_t stamp, std::string_view id, std::string& out);
+void AppendPing(uint64_t stamp, std::string_view id, std::string& out);
+void AppendPong(uint64_t stamp, std::string_view id, std::string& out);
+void AppendEnvelope(std::string_view envelope, std::string& out);
+void AppendAsk(size_t padding, std::string& out);
+void AppendBare(Message::Kind kind, std::string& out);  // whole, large, nothing
+
+// All of them, or none if anything is wrong. They point into `bytes`.
+std::optional<std::vector<Message>> ReadMessages(std::string_view bytes);
+
+// The number of a node: 28 bits of a hash of its id.
+uint32_t NodeNumber(std::string_view id);
+// Empty, or what is wrong with an id.
+std::string IdProblem(std::string_view id);
+
+}  // namespace weir::cluster

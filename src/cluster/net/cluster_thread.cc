@@ -1,0 +1,158 @@
+#include "cluster/net/cluster_thread.h"
+
+#include <pthread.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <array>
+
+namespace weir::cluster {
+namespace {
+
+constexpr int kMostAtOnce = 512;  // datagrams, before anything else has its turn
+// Between two ticks: what is told within it shares a datagram.
+constexpr Duration kBreath = std::chrono::microseconds(50);
+constexpr Duration kLongestWait = std::chrono::milliseconds(500);
+constexpr size_t kSockets = 3;  // beside those of streams
+
+}  // namespace
+
+Result<std::unique_ptr<ClusterThread>> ClusterThread::Open(Options options, Clock& clock) {
+  Result<ClusterSockets> sockets = ClusterSockets::Open(options.address);
+  if (!sockets) return sockets.error();
+  return std::unique_ptr<ClusterThread>(
+      new ClusterThread(std::move(options), clock, std::move(*sockets)));
+}
+
+ClusterThread::ClusterThread(Options options, Clock& clock, ClusterSockets sockets)
+    : options_(std::move(options)),
+      clock_(clock),
+      sockets_(std::move(sockets)),
+      wake_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
+
+void ClusterThread::Start(Correspondent& correspondent) {
+  Transport& transport = *this;
+  node_ =
+      std::make_unique<Node>(options_.node, options_.key, correspondent, transport, clock_.Now());
+  finder_ = std::make_unique<PeerFinder>(
+      options_.peers, options_.node.id, sockets_.address,
+      [this](std::vector<Member> members) {
+        {
+          const std::lock_guard lock(found_mutex_);
+          found_ = std::move(members);
+        }
+        Wake();
+      },
+      [this](const std::string& text) {
+        if (options_.node.note) options_.node.note(text);
+      });
+  thread_ = std::thread([this] { Run(); });
+  pthread_setname_np(thread_.native_handle(), "weir-cluster");
+  finder_->Start();
+}
+
+void ClusterThread::Stop() {
+  if (!thread_.joinable()) return;
+  finder_->Stop();
+  stopping_.store(true);
+  Wake();
+  thread_.join();
+}
+
+void ClusterThread::Wake() {
+  if (woken_.exchange(true, std::memory_order_acq_rel)) return;
+  const uint64_t one = 1;
+  (void)!write(wake_.get(), &one, sizeof one);
+}
+
+void ClusterThread::ClearWake() {
+  uint64_t count = 0;
+  (void)!read(wake_.get(), &count, sizeof count);
+  woken_.store(false, std::memory_order_release);
+}
+
+NodeStatus ClusterThread::Status() {
+  const std::lock_guard lock(mutex_);
+  return node_->Status(clock_.Now());
+}
+
+void ClusterThread::Send(const std::string& address, std::string_view datagram) {
+  SocketAddress to;
+  if (!SocketAddress::Parse(address, sockets_.address.family(), to)) return;
+  // If there is no room, it is lost like any other.
+  (void)!sendto(sockets_.datagrams.get(), datagram.data(), datagram.size(), MSG_NOSIGNAL, to.get(),
+                to.length);
+}
+
+void ClusterThread::Fetch(const std::string& address, std::string question) {
+  SocketAddress to;
+  (void)SocketAddress::Parse(address, sockets_.address.family(), to);
+  streams_.Fetch(to, question, clock_.Now());
+}
+
+void ClusterThread::Run() {
+  std::vector<pollfd> waiting;
+  Instant rested{};  // not before
+  while (!stopping_.load()) {
+    waiting.assign({{sockets_.datagrams.get(), POLLIN, 0},
+                    {sockets_.listener.get(), POLLIN, 0},
+                    {wake_.get(), POLLIN, 0}});
+    Instant next;
+    {
+      const std::lock_guard lock(mutex_);
+      streams_.AddTo(waiting);
+      next = std::max(rested, std::min(node_->NextTick(), streams_.NextDeadline()));
+    }
+    WaitUntil(next, waiting);
+    const std::lock_guard lock(mutex_);
+    Handle(waiting);
+    const Instant now = clock_.Now();
+    if (now < rested || node_->NextTick() > now) continue;
+    node_->Tick(now);
+    rested = After(now, kBreath);
+    ready_.store(node_->ready(), std::memory_order_release);
+  }
+  const std::lock_guard lock(mutex_);
+  node_->Leave(clock_.Now());
+}
+
+void ClusterThread::WaitUntil(Instant next, std::vector<pollfd>& waiting) {
+  const Duration wait = std::min(Wait(clock_.Now(), next), kLongestWait);
+  const timespec time{wait.count() / 1'000'000'000, wait.count() % 1'000'000'000};
+  if (ppoll(waiting.data(), waiting.size(), &time, nullptr) > 0) return;
+  for (pollfd& one : waiting) one.revents = 0;
+}
+
+void ClusterThread::Handle(const std::vector<pollfd>& ready) {
+  const Instant now = clock_.Now();
+  if (ready[2].revents != 0) ClearWake();
+  TakeMembers(now);
+  streams_.Run(ready.data() + kSockets, *node_, now);
+  if (ready[1].revents != 0) streams_.Accept(sockets_.listener.get(), now);
+  if (ready[0].revents != 0) Receive(now);
+}
+
+void ClusterThread::TakeMembers(Instant now) {
+  std::optional<std::vector<Member>> found;
+  {
+    const std::lock_guard lock(found_mutex_);
+    found.swap(found_);
+  }
+  if (!found) return;
+  const std::optional<Error> error = node_->SetMembers(*found, now);
+  if (error && options_.node.note) options_.node.note(error->message);
+}
+
+void ClusterThread::Receive(Instant now) {
+  std::array<char, kMostDatagramBytes + 1> buffer;  // one more tells what is too long
+  for (int i = 0; i < kMostAtOnce; ++i) {
+    SocketAddress from;
+    from.length = sizeof from.storage;
+    const ssize_t n = recvfrom(sockets_.datagrams.get(), buffer.data(), buffer.size(), 0,
+                               from.get(), &from.length);
+    if (n < 0) return;
+    node_->Receive({buffer.data(), static_cast<size_t>(n)}, from.ToString(), now);
+  }
+}
+
+}  // namespace weir::cluster

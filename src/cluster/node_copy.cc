@@ -1,0 +1,178 @@
+#include <algorithm>
+
+#include "cluster/node.h"
+
+namespace weir::cluster {
+namespace {
+
+using Kind = Message::Kind;
+
+constexpr int kMostTries = 5;  // of a peer that has returned
+
+}  // namespace
+
+void Node::TickCopy(Instant now) {
+  if (!ready_) {
+    const bool late = deadline_ <= now;
+    if (late && !copied_ && !(listed_ && members_.alone())) {
+      Note("nobody has told what was used so far: serving without");
+    }
+    ready_ = late || copied_ || (listed_ && members_.alone());
+  }
+  if (copying_.reader != nullptr) return;  // the transport tells its end
+  if (copying_.from != 0 && After(copying_.asked, options_.ask_again) > now) return;
+  if (copying_.from != 0 && copying_.tries >= kMostTries) GiveUpCopy();
+  if (copy_at_ > now) return;
+  if (const uint32_t next = NextToAsk(now); next != 0) Ask(next, now);
+}
+
+Instant Node::NextCopy() const {
+  Instant next = ready_ ? kEndOfTime : deadline_;
+  if (!ready_ && listed_ && (copied_ || members_.alone())) return Instant::min();
+  if (copying_.reader != nullptr) return next;
+  if (copying_.from != 0) {
+    return std::min(next, std::max(copy_at_, After(copying_.asked, options_.ask_again)));
+  }
+  const bool wanted = (!copied_ && first_heard_ != kEndOfTime) || !returned_.empty();
+  return wanted ? std::min(next, copy_at_) : next;
+}
+
+// 0: nobody, for now.
+uint32_t Node::NextToAsk(Instant now) {
+  const std::vector<uint32_t> alive = members_.Alive();
+  const auto lives = [&](uint32_t number) {
+    return std::find(alive.begin(), alive.end(), number) != alive.end();
+  };
+  if (copied_) {
+    std::erase_if(returned_, [&](uint32_t number) { return !lives(number); });
+    return returned_.empty() ? 0 : *returned_.begin();
+  }
+  copy_at_ = After(now, options_.ask_again);
+  if (alive.empty()) return 0;
+  const Instant gathered = After(first_heard_, options_.gather);
+  if (!members_.complete() && gathered > now) {
+    copy_at_ = gathered;
+    return 0;
+  }
+  const auto begin = std::upper_bound(alive.begin(), alive.end(), copying_.from);
+  for (size_t i = 0; i < alive.size(); ++i) {  // the one after whom was asked last, and round
+    const size_t at = (static_cast<size_t>(begin - alive.begin()) + i) % alive.size();
+    if (!empty_.contains(alive[at])) return alive[at];
+  }
+  // Everybody who lives is as new as this one: if there is nobody else, so is the cluster.
+  if (members_.complete() || ready_) Copied(now);
+  empty_.clear();
+  return 0;
+}
+
+void Node::Ask(uint32_t number, Instant now) {
+  Peer& peer = *members_.Find(number);
+  copying_.tries = copying_.from == number ? copying_.tries + 1 : 1;
+  copying_.from = number;
+  copying_.asked = now;
+  copies_.asked += 1;
+  std::string plain;
+  AppendAsk(kMostPlainBytes - kAroundEnvelopeBytes, plain);
+  Send(peer, plain);
+}
+
+void Node::AnswerAsk(Peer& peer, Instant now) {
+  std::string plain;
+  if (!ready_) {
+    AppendBare(Kind::kNothing, plain);
+    return Send(peer, plain);
+  }
+  constexpr size_t kRoom = kMostPlainBytes - kAroundEnvelopeBytes;
+  for (const Envelope& envelope : correspondent_.Everything(peer.number, now)) {
+    if (plain.size() + envelope.bytes.size() + kAroundEnvelopeBytes > kRoom) {
+      plain.clear();
+      AppendBare(Kind::kLarge, plain);
+      return Send(peer, plain);
+    }
+    AppendEnvelope(envelope.bytes, plain);
+  }
+  AppendBare(Kind::kWhole, plain);
+  copies_.given += 1;
+  copies_.bytes_out += plain.size();
+  Send(peer, plain);
+}
+
+// Behind the envelopes that came with it.
+void Node::HandleCopy(const Message& message, Peer& peer, Instant now) {
+  if (copying_.from != peer.number || copying_.reader != nullptr) return;
+  if (message.kind == Kind::kWhole) return Copied(now);
+  if (message.kind == Kind::kNothing) {
+    if (copied_) return Copied(now);
+    empty_.insert(peer.number);
+    copying_.tries = 0;
+    copying_.from = 0;
+    copy_at_ = now;
+    return;
+  }
+  std::string plain;
+  AppendAsk(0, plain);
+  std::string question = sealer_.SealFor(peer.life(), plain);
+  copying_.reader =
+      std::make_unique<StateReader>(key_, StateQuestion{self_, peer.life(), sealer_.sequence()});
+  transport_.Fetch(peer.address, std::move(question));
+}
+
+void Node::Copied(Instant now) {
+  if (copying_.from != 0) copies_.received += 1;
+  returned_.erase(copying_.from);
+  copying_ = {};
+  copied_ = true;
+  copy_at_ = now;
+}
+
+void Node::GiveUpCopy() {
+  copies_.failed += 1;
+  returned_.erase(copying_.from);
+  copying_ = {};
+}
+
+std::unique_ptr<StateStream> Node::Answer(std::string_view question, Instant now) {
+  Opened opened;
+  std::optional<Rejection> reason = Open(question, opened);
+  if (!reason && opened.head.for_anybody) reason = Rejection::kMalformed;
+  if (!reason) reason = Believe(opened, "", now);
+  if (!reason && opened.messages.front().kind != Kind::kAsk) reason = Rejection::kMalformed;
+  if (reason) {
+    Reject(*reason, opened.peer);
+    return nullptr;
+  }
+  copies_.given += 1;
+  std::vector<Envelope> state = correspondent_.Everything(opened.peer->number, now);
+  for (const Envelope& envelope : state) copies_.bytes_out += envelope.bytes.size();
+  return std::make_unique<StateStream>(
+      key_, StateQuestion{opened.head.sender, self_, opened.head.sequence}, std::move(state));
+}
+
+Node::Piece Node::TakePiece(std::string_view piece, Instant now) {
+  Peer* peer = members_.Find(copying_.from);
+  if (copying_.reader == nullptr || peer == nullptr) return Piece::kBroken;
+  const std::optional<std::string> plain = copying_.reader->Open(piece);
+  const auto messages = plain ? ReadMessages(*plain) : std::nullopt;
+  if (!messages) return Piece::kBroken;
+  copies_.bytes_in += piece.size();
+  for (const Message& message : *messages) {
+    if (message.kind == Kind::kWhole) {
+      Copied(now);
+      return Piece::kLast;
+    }
+    const bool good = message.kind == Kind::kEnvelope &&
+                      EnvelopeReader(message.envelope).head().sender == peer->life();
+    if (!good) return Piece::kBroken;
+    TakeEnvelope(message.envelope, peer, now);
+  }
+  return Piece::kMore;
+}
+
+void Node::FetchFailed(Instant now) {
+  if (copying_.reader == nullptr) return;
+  copying_.reader = nullptr;
+  copies_.failed += 1;
+  copy_at_ = After(now, options_.ask_again);
+}
+
+}  // namespace weir::cluster

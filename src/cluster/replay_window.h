@@ -1,0 +1,44 @@
+// Which datagrams of one life of a sender have come: the last kWindow numbers, one bit each. What is
+// older counts as come. A sender numbers all that it sends, to whomever: so there are gaps.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace weir::cluster {
+
+class ReplayWindow {
+ public:
+  static constexpr uint64_t kWindow = 4096;
+
+  enum class Seen { kNew, kRepeated, kTooOld };
+
+  Seen Look(uint64_t number) const {
+    if (number > latest_) return Seen::kNew;
+    if (latest_ - number >= kWindow) return Seen::kTooOld;
+    return (Word(number) & Bit(number)) != 0 ? Seen::kRepeated : Seen::kNew;
+  }
+  // Only of what is authentic, and new.
+  void Note(uint64_t number) {
+    if (number > latest_) {
+      const uint64_t steps = number - latest_;
+      if (steps >= kWindow) {
+        words_ = {};
+      } else {
+        for (uint64_t n = latest_ + 1; n < number; ++n) words_[Place(n)] &= ~Bit(n);
+      }
+      latest_ = number;
+    }
+    words_[Place(number)] |= Bit(number);
+  }
+
+ private:
+  static constexpr size_t Place(uint64_t number) { return number % kWindow / 64; }
+  static constexpr uint64_t Bit(uint64_t number) { return uint64_t{1} << (number % 64); }
+  uint64_t Word(uint64_t number) const { return words_[Place(number)]; }
+
+  uint64_t latest_ = 0;  // numbers start at 1
+  std::array<uint64_t, kWindow / 64> words_{};
+};
+
+}  // namespace weir::cluster

@@ -1,0 +1,242 @@
+#include "cluster/shared_limits.h"
+
+#include <algorithm>
+
+namespace weir::cluster {
+namespace {
+
+SharedBucket BucketOf(const SharedLimit& limit, Window window) {
+  return {limit.capacity, limit.limit, limit.per, window};
+}
+
+bool IsLog(const SharedLimit& limit) {
+  return limit.limit == 0 && limit.sharing == Sharing::kQueue;
+}
+
+// The thesis' queue at its best; what is dead is kept for as long as news take to spread.
+QueueOptions Queue(const SharingOptions& options) {
+  return {.interval = options.interval,
+          .linf = true,
+          .frequency = true,
+          .margin = std::chrono::seconds(10),
+          .seed = options.seed + 1,
+          .report_changes = true};
+}
+
+}  // namespace
+
+SharedLimits::SharedLimits(Origin self, const SharingOptions& options, Instant now)
+    : options_(options),
+      counter_(self, {.interval = options.interval, .seed = options.seed, .report_changes = true}),
+      queue_(self, Queue(options)),
+      debt_(self, options.debt, now) {}
+
+// Windows are counted alike, whatever the way; only a log needs to know each hit.
+Replica& SharedLimits::ReplicaFor(const SharedLimit& limit) {
+  if (IsLog(limit)) return queue_;
+  if (limit.limit == 0 || limit.sharing == Sharing::kDebt) return debt_;
+  if (limit.sharing == Sharing::kCounter) return counter_;
+  return queue_;
+}
+
+// ---- From the store ----
+
+void SharedLimits::Note(const Use& use) {
+  noted_.fetch_add(1, std::memory_order_relaxed);
+  Shard& shard = journal_[use.key.high % kShards];
+  bool full = false;
+  {
+    const std::lock_guard lock(shard.mutex);
+    shard.uses.push_back(use);
+    full = shard.uses.size() >= kMostInShard;
+  }
+  if (waiting_.fetch_add(1, std::memory_order_acq_rel) == 0 && wake_) wake_();
+  if (!full) return;
+  const std::lock_guard lock(mutex_);  // nobody reads it: then whoever fills it does
+  ReadJournal(shard);
+}
+
+std::vector<OthersUse> SharedLimits::InUse(const Key& key, const SharedLimit& limit, Window from,
+                                           Window to, Instant now) {
+  const std::lock_guard lock(mutex_);
+  news_of_.erase(key);
+  if (IsLog(limit)) return HitsOf(key, now);
+  Replica& replica = ReplicaFor(limit);
+  std::vector<OthersUse> uses;
+  for (Window window = from; window <= to; ++window) {
+    const SharedBucket bucket = BucketOf(limit, window);
+    const int128 full = Ticks(bucket).Of(bucket.capacity);
+    const int128 used = full - replica.Level(key, bucket, now);
+    if (used > 0) uses.push_back({window, used});
+  }
+  return uses;
+}
+
+std::vector<OthersUse> SharedLimits::HitsOf(const Key& key, Instant now) {
+  std::vector<OthersUse> hits;
+  const TokenQueue* log = queue_.Find(key);
+  if (log == nullptr) return hits;
+  for (const Element& element : log->elements()) {
+    if (element.birth > now) continue;
+    hits.push_back({ToNanos(element.birth), int128{element.weight} - element.refunded});
+  }
+  return hits;
+}
+
+std::vector<OthersUse> SharedLimits::TakeNews(const Key& key) {
+  const std::lock_guard lock(mutex_);
+  const auto found = news_of_.find(key);
+  if (found == news_of_.end()) return {};
+  std::vector<OthersUse> news = std::move(found->second);
+  news_of_.erase(found);
+  return news;
+}
+
+void SharedLimits::Defer(const Key& key, const OthersUse& use) {
+  const std::lock_guard lock(mutex_);
+  counts_.deferred += 1;
+  deferred_.emplace_back(key, use);
+}
+
+// ---- To the replicas ----
+
+void SharedLimits::ReadJournal(Shard& shard) {
+  std::vector<Use> uses;
+  {
+    const std::lock_guard lock(shard.mutex);
+    uses.swap(shard.uses);
+  }
+  waiting_.fetch_sub(uses.size(), std::memory_order_acq_rel);
+  for (const Use& use : uses) Enter(use);
+}
+
+void SharedLimits::Enter(const Use& use) {
+  SharedBucket bucket = BucketOf(use.limit, use.window);
+  if (IsLog(use.limit)) bucket.window = 0;
+  Replica& replica = ReplicaFor(use.limit);
+  if (&replica == &debt_ && bucket.limit == 0) {
+    // Of a window, how much room there is follows from all windows that count: the store knows.
+    bucket.capacity = 0;
+    const int128 used = -debt_.Level(use.key, bucket, use.at);
+    bucket.capacity = static_cast<uint64_t>(std::max<int128>(0, used)) + use.taken + use.remaining;
+  }
+  if (use.taken > 0) replica.Take(use.key, bucket, use.taken, use.at);
+  if (use.refunded == 0) return;
+  if (&replica == &debt_) {
+    debt_.Refund(StateName{use.key, use.window}, use.refunded, use.at);
+  } else {
+    replica.Refund(use.key, use.refunded, use.at);
+  }
+}
+
+void SharedLimits::SetPeers(std::vector<uint32_t> peers) {
+  const std::lock_guard lock(mutex_);
+  for (Replica* replica : std::initializer_list<Replica*>{&counter_, &queue_, &debt_}) {
+    replica->SetPeers(peers);
+  }
+}
+
+std::vector<Envelope> SharedLimits::Tick(Instant now) {
+  std::vector<Envelope> out;
+  std::vector<Key> keys;
+  {
+    const std::lock_guard lock(mutex_);
+    for (Shard& shard : journal_) ReadJournal(shard);
+    read_at_ = now;
+    for (Replica* replica : std::initializer_list<Replica*>{&counter_, &queue_, &debt_}) {
+      if (replica->NextTick() > now) continue;
+      for (Envelope& envelope : replica->Tick(now)) out.push_back(std::move(envelope));
+    }
+    for (auto& [key, use] : std::exchange(deferred_, {})) {
+      news_of_[key].push_back(use);
+      keys.push_back(key);
+    }
+  }
+  Tell(keys, now);
+  return out;
+}
+
+Instant SharedLimits::NextTick() const {
+  const std::lock_guard lock(mutex_);
+  Instant next = std::min({counter_.NextTick(), queue_.NextTick(), debt_.NextTick()});
+  if (waiting_.load(std::memory_order_acquire) > 0) {
+    next = std::min(next, After(read_at_, options_.batch));
+  }
+  constexpr Duration kLookAgain = std::chrono::milliseconds(20);
+  if (!deferred_.empty()) next = std::min(next, After(read_at_, kLookAgain));
+  return next;
+}
+
+// ---- From the others ----
+
+std::vector<Envelope> SharedLimits::Receive(std::string_view bytes, Instant now, bool& good) {
+  std::vector<Envelope> out;
+  std::vector<Key> keys;
+  {
+    const std::lock_guard lock(mutex_);
+    good = false;
+    switch (EnvelopeReader(bytes).head().kind) {
+      case ReplicaKind::kCounter: out = counter_.Receive(bytes, now, good); break;
+      case ReplicaKind::kQueue: out = queue_.Receive(bytes, now, good); break;
+      case ReplicaKind::kDebt: out = debt_.Receive(bytes, now, good); break;
+    }
+    counts_.refused += good ? 0 : 1;
+    keys = KeepNews();
+  }
+  Tell(keys, now);
+  return out;
+}
+
+std::vector<Key> SharedLimits::KeepNews() {
+  std::vector<Key> keys;
+  for (Replica* replica : std::initializer_list<Replica*>{&counter_, &queue_, &debt_}) {
+    for (const Change& change : replica->TakeChanges()) {
+      news_of_[change.key].push_back({change.limit.window, -change.ticks});
+      keys.push_back(change.key);
+      counts_.merged += 1;
+    }
+  }
+  return keys;
+}
+
+void SharedLimits::Tell(const std::vector<Key>& keys, Instant now) {
+  for (const Key& key : keys) {
+    if (news_) {
+      news_(key, now);
+    } else {
+      TakeNews(key);
+    }
+  }
+}
+
+std::vector<Envelope> SharedLimits::Farewell(Instant now) {
+  std::vector<Envelope> out;
+  const std::lock_guard lock(mutex_);
+  for (Shard& shard : journal_) ReadJournal(shard);
+  for (Replica* replica : std::initializer_list<Replica*>{&counter_, &queue_, &debt_}) {
+    for (Envelope& envelope : replica->Farewell(now)) out.push_back(std::move(envelope));
+  }
+  return out;
+}
+
+std::vector<Envelope> SharedLimits::Everything(uint32_t to, Instant now) {
+  std::vector<Envelope> out;
+  const std::lock_guard lock(mutex_);
+  for (Shard& shard : journal_) ReadJournal(shard);
+  for (Replica* replica : std::initializer_list<Replica*>{&counter_, &queue_, &debt_}) {
+    for (Envelope& envelope : replica->Everything(to, now)) out.push_back(std::move(envelope));
+  }
+  return out;
+}
+
+SharingCounts SharedLimits::Counts() const {
+  const std::lock_guard lock(mutex_);
+  SharingCounts counts = counts_;
+  counts.noted = noted_.load(std::memory_order_relaxed);
+  counts.turned_away = debt_.turned_away();
+  counts.keys = counter_.keys() + queue_.keys() + debt_.keys();
+  counts.bytes = counter_.bytes() + queue_.bytes() + debt_.bytes();
+  return counts;
+}
+
+}  // namespace weir::cluster

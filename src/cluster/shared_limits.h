@@ -1,0 +1,108 @@
+// The limits that this node shares: between the store, which decides, and the replicas, which tell.
+//
+//   a request's thread   store -> Note               what was taken, into a journal; it may wake the
+//                                                    thread of the cluster
+//                        store -> InUse              for a key that is new here
+//   the cluster's thread Tick     journal -> replicas -> envelopes
+//                        Receive  envelopes -> replicas -> news -> store (OnNews)
+//
+// A request pays for an entry in the journal, no more: rows, merges and envelopes are the cluster's
+// thread's. What others have used waits here by key until it is in the state: news are taken with
+// the key locked, so they are counted once, whether they come by TakeNews or by InUse.
+//
+// Locks: the store's key, then mutex_; a shard of the journal alone.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <mutex>
+
+#include <absl/container/flat_hash_map.h>
+
+#include "replication/counter_replica.h"
+#include "replication/debt_replica.h"
+#include "replication/queue_replica.h"
+#include "store/shared_use.h"
+
+namespace weir::cluster {
+
+struct SharingOptions {
+  Duration interval = std::chrono::milliseconds(300);  // of gossip: counter and queue
+  // The journal is read so often at most.
+  Duration batch = std::chrono::microseconds(500);
+  DebtOptions debt{.report_changes = true};
+  uint64_t seed = 0;
+};
+
+struct SharingCounts {
+  uint64_t noted = 0;        // uses of this node
+  uint64_t merged = 0;       // changes that others told
+  uint64_t deferred = 0;     // of those, for windows that had not begun here
+  uint64_t refused = 0;      // envelopes that made no sense
+  uint64_t turned_away = 0;  // subjects that are not shared, for there are too many
+  uint64_t keys = 0;
+  uint64_t bytes = 0;
+};
+
+class SharedLimits final : public SharedUse, public Correspondent {
+ public:
+  SharedLimits(Origin self, const SharingOptions& options, Instant now);
+
+  // Before the first use. `wake` comes from any thread: NextTick has become earlier. `news` comes
+  // from the thread that calls Tick and Receive, with nothing locked.
+  void OnWake(std::function<void()> wake) { wake_ = std::move(wake); }
+  void OnNews(std::function<void(const Key&, Instant)> news) { news_ = std::move(news); }
+
+  // SharedUse: from any thread.
+  void Note(const Use& use) override;
+  std::vector<OthersUse> InUse(const Key& key, const SharedLimit& limit, Window from, Window to,
+                               Instant now) override;
+  std::vector<OthersUse> TakeNews(const Key& key) override;
+  void Defer(const Key& key, const OthersUse& use) override;
+
+  // Correspondent: from one thread.
+  void SetPeers(std::vector<uint32_t> peers) override;
+  std::vector<Envelope> Tick(Instant now) override;
+  Instant NextTick() const override;
+  std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override;
+  std::vector<Envelope> Farewell(Instant now) override;
+  std::vector<Envelope> Everything(uint32_t to, Instant now) override;
+
+  SharingCounts Counts() const;
+
+ private:
+  static constexpr size_t kShards = 8, kMostInShard = size_t{1} << 15;
+  struct Shard {
+    std::mutex mutex;
+    std::vector<Use> uses;  // guarded by mutex
+  };
+
+  // These are called under mutex_.
+  Replica& ReplicaFor(const SharedLimit& limit);
+  void Enter(const Use& use);
+  void ReadJournal(Shard& shard);
+  std::vector<Key> KeepNews();
+  std::vector<OthersUse> HitsOf(const Key& key, Instant now);
+
+  void Tell(const std::vector<Key>& keys, Instant now);
+
+  const SharingOptions options_;
+  std::function<void()> wake_;
+  std::function<void(const Key&, Instant)> news_;
+
+  std::array<Shard, kShards> journal_;
+  std::atomic<uint64_t> waiting_{0};  // in the journal
+  std::atomic<uint64_t> noted_{0};
+
+  mutable std::mutex mutex_;
+  CounterReplica counter_;  // guarded by mutex_, all below
+  QueueReplica queue_;
+  DebtReplica debt_;
+  absl::flat_hash_map<Key, std::vector<OthersUse>, HashOfKey> news_of_;
+  std::vector<std::pair<Key, OthersUse>> deferred_;
+  SharingCounts counts_;
+  Instant read_at_ = Instant::min();  // the journal, the last time
+};
+
+}  // namespace weir::cluster

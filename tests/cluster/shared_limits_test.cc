@@ -1,0 +1,241 @@
+// Limiters that share their limits, with a network between them that is only a delay: each decides
+// alone, on what it has heard, and together they are one limiter.
+#include "cluster/shared_limits.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <deque>
+
+#include "rules/parse.h"
+#include "weir/limiter.h"
+
+namespace weir::cluster::shared_limits_test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Instant kStart = FromNanos(1'800'000'000'000'000'000);
+constexpr Duration kLatency = 1ms;
+
+std::shared_ptr<const Rulebook> Rules(const std::string& limit) {
+  const ParseResult parsed = ParseRulesText(
+      "namespaces: {n: {resources: {r: {limits: [" + limit + "]}}}}", "rules", {.cluster = true});
+  EXPECT_TRUE(parsed.ok()) << ToString(parsed.errors);
+  return parsed.rules;
+}
+
+class Fleet {
+ public:
+  Fleet(uint32_t nodes, const std::string& limit) {
+    for (uint32_t i = 0; i < nodes; ++i) Add(limit);
+  }
+
+  Instant now = kStart;
+
+  Limiter& operator[](size_t node) { return *nodes_[node].limiter; }
+  SharedLimits& shared(size_t node) { return *nodes_[node].shared; }
+
+  void Add(const std::string& limit) {
+    const auto number = static_cast<uint32_t>(nodes_.size());
+    Node& node = nodes_.emplace_back();
+    node.shared = std::make_unique<SharedLimits>(Origin{number + 1, 1}, SharingOptions{}, now);
+    node.limiter = std::make_unique<Limiter>(
+        Rules(limit), LimiterOptions{.memory_bytes = 1 << 20, .secret = {1, 2}}, now);
+    node.limiter->ShareWith(node.shared.get());
+    node.shared->OnNews([limiter = node.limiter.get()](const Key& key, Instant at) {
+      limiter->ApplyOthers(key.high, key.low, at);
+    });
+    std::vector<uint32_t> all;
+    for (uint32_t i = 0; i < nodes_.size(); ++i) all.push_back(i + 1);
+    for (Node& one : nodes_) one.shared->SetPeers(all);
+  }
+  // The last to come copies what another knows.
+  void CopyFrom(size_t node) {
+    const auto newest = static_cast<uint32_t>(nodes_.size());
+    bool good = false;
+    for (const Envelope& envelope : nodes_[node].shared->Everything(newest, now)) {
+      nodes_.back().shared->Receive(envelope.bytes, now, good);
+      EXPECT_TRUE(good);
+    }
+  }
+
+  void RunFor(Duration d) {
+    const Instant end = now + d;
+    while (true) {
+      Instant next = end;
+      for (const Node& node : nodes_) next = std::min(next, node.shared->NextTick());
+      for (const auto& [at, envelope] : flying_) next = std::min(next, at);
+      now = std::max(now, next);
+      if (now >= end) return;
+      while (!flying_.empty() && flying_.front().first <= now) {
+        const Envelope envelope = flying_.front().second;
+        flying_.pop_front();
+        bool good = false;
+        Send(nodes_[envelope.to - 1].shared->Receive(envelope.bytes, now, good));
+        EXPECT_TRUE(good);
+      }
+      for (Node& node : nodes_) {
+        if (node.shared->NextTick() <= now) Send(node.shared->Tick(now));
+      }
+    }
+  }
+
+  bool Ask(size_t node, uint64_t cost = 1) {
+    return (*this)[node]
+        .Decide({.namespace_name = "n", .resource = "r", .subject = "s", .cost = cost}, now)
+        .allowed;
+  }
+  uint64_t Remaining(size_t node) {
+    return (*this)[node]
+        .Peek({.namespace_name = "n", .resource = "r", .subject = "s"}, now)
+        .remaining;
+  }
+
+ private:
+  struct Node {
+    std::unique_ptr<SharedLimits> shared;
+    std::unique_ptr<Limiter> limiter;
+  };
+
+  void Send(std::vector<Envelope> envelopes) {
+    for (Envelope& one : envelopes) flying_.emplace_back(now + kLatency, std::move(one));
+  }
+
+  std::deque<Node> nodes_;
+  std::deque<std::pair<Instant, Envelope>> flying_;
+};
+
+struct Case {
+  const char* name;
+  std::string limit;
+};
+
+class SharedLimitsOfEveryKind : public ::testing::TestWithParam<Case> {};
+
+TEST_P(SharedLimitsOfEveryKind, WhatOneUsesTheOthersHaveNot) {
+  Fleet fleet(3, GetParam().limit);
+  EXPECT_TRUE(fleet.Ask(0, 70));
+  fleet.RunFor(5s);
+  EXPECT_EQ(fleet.Remaining(1), 30u);
+  EXPECT_TRUE(fleet.Ask(1, 20));
+  fleet.RunFor(5s);
+  EXPECT_EQ(fleet.Remaining(0), 10u) << "into a state that was there";
+  EXPECT_EQ(fleet.Remaining(2), 10u) << "into none";
+  EXPECT_FALSE(fleet.Ask(2, 11));
+  EXPECT_TRUE(fleet.Ask(2, 10));
+  fleet.RunFor(5s);
+  EXPECT_FALSE(fleet.Ask(0));
+  EXPECT_FALSE(fleet.Ask(1));
+}
+
+TEST_P(SharedLimitsOfEveryKind, WhatIsGivenBackIsGivenBackToAll) {
+  Fleet fleet(3, GetParam().limit);
+  const Decision taken = fleet[0].Decide(
+      {.namespace_name = "n", .resource = "r", .subject = "s", .cost = 60, .settle = true},
+      fleet.now);
+  ASSERT_TRUE(taken.allowed);
+  fleet.RunFor(5s);
+  EXPECT_EQ(fleet.Remaining(2), 40u);
+  ASSERT_TRUE(fleet[0].Settle(taken.ticket, 10, fleet.now).ok());
+  fleet.RunFor(15s);
+  EXPECT_EQ(fleet.Remaining(0), 90u);
+  EXPECT_EQ(fleet.Remaining(1), 90u);
+  EXPECT_EQ(fleet.Remaining(2), 90u);
+}
+
+TEST_P(SharedLimitsOfEveryKind, WhatWasMoreIsMoreForAll) {
+  Fleet fleet(2, GetParam().limit);
+  const Decision taken = fleet[0].Decide(
+      {.namespace_name = "n", .resource = "r", .subject = "s", .cost = 60, .settle = true},
+      fleet.now);
+  ASSERT_TRUE(fleet[0].Settle(taken.ticket, 95, fleet.now).ok());
+  fleet.RunFor(5s);
+  EXPECT_EQ(fleet.Remaining(1), 5u);
+}
+
+TEST_P(SharedLimitsOfEveryKind, AJoiningNodeKnowsWhatItCopied) {
+  Fleet fleet(2, GetParam().limit);
+  EXPECT_TRUE(fleet.Ask(0, 50));
+  EXPECT_TRUE(fleet.Ask(1, 30));
+  fleet.RunFor(5s);
+  fleet.Add(GetParam().limit);
+  fleet.CopyFrom(0);
+  EXPECT_EQ(fleet.Remaining(2), 20u);
+  fleet.RunFor(20s);
+  EXPECT_EQ(fleet.Remaining(2), 20u) << "and counts nothing twice";
+}
+
+TEST_P(SharedLimitsOfEveryKind, AnExhaustedLimitIsExhaustedEverywhere) {
+  Fleet fleet(4, GetParam().limit);
+  uint64_t admitted = 0;
+  for (int i = 0; i < 300; ++i) {
+    admitted += fleet.Ask(static_cast<size_t>(i) % 4) ? 1 : 0;
+    fleet.RunFor(20ms);
+  }
+  EXPECT_GE(admitted, 100u);
+  EXPECT_LE(admitted, 135u) << "the counter tells late";
+}
+
+// Long enough that nothing flows in or leaves meanwhile.
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, SharedLimitsOfEveryKind,
+    ::testing::Values(
+        Case{"Debt", "{limit: 100, per: 10d, coordination: replicated}"},
+        Case{"Counter", "{limit: 100, per: 10d, coordination: {replicated: counter}}"},
+        Case{"Queue", "{limit: 100, per: 10d, coordination: {replicated: queue}}"},
+        Case{"FixedWindow",
+             "{algorithm: fixed_window, limit: 100, per: 10d, coordination: replicated}"},
+        Case{"SlidingWindow",
+             "{algorithm: sliding_window, edge: strict, limit: 100, per: 10d, coordination: "
+             "replicated}"},
+        Case{"SlidingLog",
+             "{algorithm: sliding_log, limit: 100, per: 10d, coordination: {replicated: queue}}"}),
+    [](const auto& one) { return std::string(one.param.name); });
+
+TEST(SharedLimits, AWindowThatHasBegunElsewhereWaitsUntilItBeginsHere) {
+  Fleet fleet(2, "{algorithm: fixed_window, limit: 100, per: 10s, coordination: replicated}");
+  EXPECT_TRUE(fleet.Ask(1, 5));
+  const Instant real = fleet.now;
+  // Node 0 is ahead by a window.
+  fleet[0].Decide({.namespace_name = "n", .resource = "r", .subject = "s", .cost = 60}, real + 10s);
+  fleet.RunFor(5s);
+  EXPECT_EQ(fleet.Remaining(1), 95u);
+  fleet.RunFor(6s);
+  EXPECT_EQ(fleet.Remaining(1), 40u);
+}
+
+TEST(SharedLimits, DecidesAsOneBucketWhenNewsTravelFast) {
+  // One that knows everything, and four that tell one another, on the same requests.
+  const std::string numbers = "limit: 10, per: 1s, burst: 50";
+  Fleet fleet(4, "{" + numbers + ", coordination: replicated}");
+  Limiter central(Rules("{" + numbers + "}"), {}, kStart);
+  uint64_t differences = 0, refused = 0;
+  for (int i = 0; i < 2000; ++i) {
+    fleet.RunFor(25ms);  // 40 a second where 10 flow in
+    const bool want =
+        central.Decide({.namespace_name = "n", .resource = "r", .subject = "s"}, fleet.now).allowed;
+    differences += fleet.Ask(static_cast<size_t>(i * 7 % 4)) != want ? 1 : 0;
+    refused += want ? 0 : 1;
+  }
+  EXPECT_GT(refused, 1000u);
+  EXPECT_LE(differences, 20u) << "late by the latency, now and then";
+}
+
+TEST(SharedLimits, KeysThatNobodyAsksForAreForgotten) {
+  Fleet fleet(2, "{limit: 100, per: 1s, coordination: replicated}");
+  for (int i = 0; i < 100; ++i) {
+    fleet[0].Decide(
+        {.namespace_name = "n", .resource = "r", .subject = std::to_string(i), .cost = 60},
+        fleet.now);
+  }
+  fleet.RunFor(1s);
+  EXPECT_GE(fleet.shared(1).Counts().keys, 100u);
+  fleet.RunFor(60s);
+  EXPECT_EQ(fleet.shared(0).Counts().keys, 0u);
+  EXPECT_EQ(fleet.shared(1).Counts().keys, 0u);
+}
+
+}  // namespace
+}  // namespace weir::cluster::shared_limits_test
