@@ -12,7 +12,12 @@ file(GLOB replicated_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lab/replic
 weir_add_library(weir_replicated_lab "${replicated_sources}" weir_replication fmt::fmt)
 target_include_directories(weir_replicated_lab PUBLIC "${PROJECT_SOURCE_DIR}")
 
-weir_executable(weir-lab lab/*.cc weir_oracle weir_replicated_lab CLI11::CLI11 fmt::fmt)
+file(GLOB_RECURSE chaos_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lab/chaos/*.cc")
+weir_add_library(weir_chaos_lab "${chaos_sources}" weir_replication weir_base absl::flat_hash_map
+                 CLI11::CLI11 fmt::fmt)
+target_include_directories(weir_chaos_lab PUBLIC "${PROJECT_SOURCE_DIR}")
+
+weir_executable(weir-lab lab/*.cc weir_oracle weir_replicated_lab weir_chaos_lab CLI11::CLI11 fmt::fmt)
 
 if(NOT WEIR_SANITIZE)
   weir_executable(weir-bench "bench/*.cc;bench/*/*.cc" weir_server weir_cluster CLI11::CLI11 fmt::fmt

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/chaos/command.h"
 #include "lab/oracle/command.h"
 #include "lab/replicated/run.h"
 #include "lab/replicated/spotify.h"
@@ -18,6 +19,11 @@ constexpr char kHelp[] =
     "      prints golden vectors for other implementations\n"
     "  weir-lab run NAME [--runs N] [--seed N] [--nodes N] [--capacity N] [--loss SHARE] [--json]\n"
     "      an experiment on replicated limits: how precise, at what cost\n"
+    "  weir-lab chaos [--seeds N] [--seed FIRST] [--kind counter|queue|debt|all] [--hours H]\n"
+    "                 [--json]\n"
+    "      random clusters, workloads and faults; what must hold is checked after every event, "
+    "and\n"
+    "      a failure is told with its seed and a shrunk trace\n"
     "  weir-lab list\n"
     "      what can be run\n";
 
@@ -34,6 +40,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (args[0] == "run") return weir::lab::RunCommand(std::span(args).subspan(1));
+  if (args[0] == "chaos") return weir::chaos::ChaosCommand(std::span(args).subspan(1));
   if (args[0] == "oracle") return weir::oracle::OracleCommand(std::span(args).subspan(1));
   fmt::print(stderr, "weir-lab: no command '{}'; 'weir-lab help' lists them\n", args[0]);
   return 2;

@@ -9,7 +9,15 @@ CounterReplica::Bucket CounterReplica::Bucket::Full(const SharedBucket& shape, I
 uint64_t CounterReplica::Bucket::Used() const {
   uint64_t sum = 0;
   for (const Row& row : rows) {
-    sum = std::min(sum + std::min(row.consumed - row.refunded, kMostTokens), kMostTokens);
+    sum = std::min(sum + std::min(row.consumed, kMostTokens), kMostTokens);
+  }
+  return sum;
+}
+
+uint64_t CounterReplica::Bucket::Refunded() const {
+  uint64_t sum = 0;
+  for (const Row& row : rows) {
+    sum = std::min(sum + std::min(row.refunded, kMostTokens), kMostTokens);
   }
   return sum;
 }
@@ -89,8 +97,9 @@ void CounterReplica::Refund(const Key& key, uint64_t cost, Instant now) {
   Row& row = it->second.RowOf(deltas_.self());
   cost = std::min(cost, row.consumed - row.refunded);
   if (cost == 0) return;
-  it->second.Refill(now);
   row.refunded += cost;
+  it->second.Refill(now);
+  it->second.limit += Ticks(it->second.shape).Of(cost);
   it->second.Refill(now);
   Owe(key, it->second, deltas_.self(), deltas_.self().node);
 }
@@ -201,7 +210,12 @@ uint64_t CounterReplica::Remaining(const Key& key, const SharedBucket& limit, In
 
 uint64_t CounterReplica::Used(const Key& key) const {
   const auto it = buckets_.find(key);
-  return it == buckets_.end() ? 0 : it->second.Used();
+  return it == buckets_.end() ? 0 : it->second.Used() - it->second.Refunded();
+}
+
+const std::vector<CounterReplica::Row>* CounterReplica::Find(const Key& key) const {
+  const auto it = buckets_.find(key);
+  return it == buckets_.end() ? nullptr : &it->second.rows;
 }
 
 size_t CounterReplica::bytes() const {

@@ -4,8 +4,9 @@
 // that only grow and that only their owner raises, and `limit`: how much may have been consumed
 // until an instant.
 //
-//   used  = sum of consumed - refunded                level = limit - used
+//   used = sum of consumed                            level = limit - used
 //   refill: limit = min(limit + rate * time passed, used + capacity)      (Listing 3.1, erratum 1)
+//   refund n: limit = min(limit + n, used + capacity)
 //   admit n iff n <= level, then consumed of this origin grows by n
 //   merge: the greater number of each row; the greater limit, both refilled to the same instant
 //   (Listing 3.4, erratum 15)
@@ -14,7 +15,9 @@
 // is refilled before it is sent, so that it stands for the instant of sending: no clock is compared
 // with another's. A merge that changes only `limit` is not told on. So nodes that know the same
 // rows may differ in `limit` where one took the bucket for full while another knew better; they
-// agree again when it is full. Rows are kept for ever: to forget one's own number is to start
+// agree again when it is full. So, too, of two refunds that are told at the same time the greater
+// counts: a refund that lowered `used` instead would come to a node that took the bucket for full
+// meanwhile, and could be spent a second time. Rows are kept for ever: to forget one's own number is to start
 // below what the others know, and not to be counted.
 //
 // Bound, with N nodes and D the time until all have heard:
@@ -38,6 +41,12 @@ struct CounterOptions {
 
 class CounterReplica final : public Replica {
  public:
+  struct Row {
+    Origin origin;
+    uint64_t consumed = 0;
+    uint64_t refunded = 0;
+  };
+
   CounterReplica(Origin self, const CounterOptions& options);
 
   void SetPeers(std::vector<uint32_t> peers) override;
@@ -55,18 +64,15 @@ class CounterReplica final : public Replica {
   size_t keys() const override { return buckets_.size(); }
 
   uint64_t Remaining(const Key& key, const SharedBucket& limit, Instant now);
-  // By all origins that are known.
+  // By all origins that are known, less what they gave back.
   uint64_t Used(const Key& key) const;
+  // What is known of a key, by origin; null if nothing is.
+  const std::vector<Row>* Find(const Key& key) const;
   // Rows that some peer is not known to know.
   size_t owed() const { return deltas_.owed(); }
 
  private:
   friend Deltas<Origin>;
-  struct Row {
-    Origin origin;
-    uint64_t consumed = 0;
-    uint64_t refunded = 0;
-  };
   struct Bucket {
     SharedBucket shape;
     int128 limit = 0;  // ticks
@@ -75,6 +81,7 @@ class CounterReplica final : public Replica {
 
     static Bucket Full(const SharedBucket& shape, Instant now);
     uint64_t Used() const;
+    uint64_t Refunded() const;
     int128 Level() const;
     int128 LimitAt(Instant now) const;
     void Refill(Instant now);

@@ -25,6 +25,11 @@ struct Acknowledgements {
 
 class Delivery {
  public:
+  // Numbers go on after the last that was used: a peer that left and is there again may still hear
+  // an envelope of then, and its acknowledgement must not stand for another.
+  explicit Delivery(uint32_t last_number = 0) : last_number_(last_number) {}
+  uint32_t last_number() const { return last_number_; }
+
   uint32_t Send(Instant now) {
     under_way_.push_back({++last_number_, now});
     return last_number_;
@@ -91,7 +96,7 @@ class Delivery {
     Instant at;
   };
 
-  uint32_t last_number_ = 0;
+  uint32_t last_number_;
   std::vector<Sent> under_way_;
   Acknowledgements heard_;
   Instant heard_since_;

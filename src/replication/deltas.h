@@ -36,12 +36,18 @@ class Deltas {
   // The numbers of those that were not there before.
   std::vector<uint32_t> SetPeers(std::vector<uint32_t> nodes) {
     std::erase_if(peers_, [&](const Peer& peer) {
-      return std::find(nodes.begin(), nodes.end(), peer.node) == nodes.end();
+      if (std::find(nodes.begin(), nodes.end(), peer.node) != nodes.end()) return false;
+      last_numbers_[peer.node] = peer.delivery.last_number();
+      return true;
     });
     std::vector<uint32_t> fresh;
     for (const uint32_t node : nodes) {
       if (node == self_.node || Find(node)) continue;
-      peers_.emplace_back().node = node;
+      Peer& peer = peers_.emplace_back();
+      peer.node = node;
+      if (const auto last = last_numbers_.find(node); last != last_numbers_.end()) {
+        peer.delivery = Delivery(last->second);
+      }
       fresh.push_back(node);
     }
     return fresh;
@@ -323,6 +329,7 @@ class Deltas {
   Random random_;
   Instant next_ = Instant::min();
   std::vector<Peer> peers_;
+  std::unordered_map<uint32_t, uint32_t> last_numbers_;  // to those that left
 };
 
 }  // namespace weir

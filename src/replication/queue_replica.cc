@@ -130,11 +130,6 @@ void QueueReplica::ReportHit(const Key& key, const TokenQueue& queue, const Elem
   changes_.push_back({key, hit, counted - counts});
 }
 
-const TokenQueue* QueueReplica::Find(const Key& key) const {
-  const auto it = queues_.find(key);
-  return it == queues_.end() ? nullptr : &it->second;
-}
-
 bool QueueReplica::Expire(const Key& key, TokenQueue& queue, Instant now) {
   for (const ElementName& name : queue.Expire(now, options_.margin)) deltas_.Drop(key, name);
   return queue.elements().empty();
@@ -216,6 +211,11 @@ std::vector<Envelope> QueueReplica::Everything(uint32_t to, Instant now) {
 
 uint64_t QueueReplica::Remaining(const Key& key, const SharedBucket& limit, Instant now) {
   return Ticks(limit).Tokens(Level(key, limit, now));
+}
+
+const TokenQueue* QueueReplica::Find(const Key& key) const {
+  const auto it = queues_.find(key);
+  return it == queues_.end() ? nullptr : &it->second;
 }
 
 size_t QueueReplica::bytes() const {

@@ -55,6 +55,7 @@ class QueueReplica final : public Replica {
   size_t keys() const override { return queues_.size(); }
 
   uint64_t Remaining(const Key& key, const SharedBucket& limit, Instant now);
+  // What is known of a key; null if nothing is.
   const TokenQueue* Find(const Key& key) const;
   // Elements that some peer is not known to know.
   size_t owed() const { return deltas_.owed(); }

@@ -26,8 +26,8 @@ int128 TokenQueue::Counting(const Ticks& ticks, const Element& element, int128 d
 }
 
 int128 TokenQueue::DeathAfter(const Ticks& ticks, int128 before, const Element& element) const {
-  const int128 alone = ticks.At(element.birth) + element.life - ticks.Of(element.refunded);
-  return std::max(before + ticks.Of(element.weight - element.refunded), alone);
+  if (is_log()) return ticks.At(element.birth) + element.life;
+  return std::max(before, ticks.At(element.birth)) + ticks.Of(element.weight - element.refunded);
 }
 
 std::vector<uint32_t>::const_iterator TokenQueue::PlaceOf(const ElementName& name) const {

@@ -6,9 +6,13 @@
 // Elements stand in order of birth. Their deaths are not kept but follow from the order, which is
 // Listing 4.3 for every element at once:
 //
-//   death = max(death of the one before + weight / rate, birth + life)
+//   death = max(death of the one before, birth) + weight / rate
 //
-// An element counts for as much of it as is not back: min(weight, (death - now) * rate). On one node that is a token bucket, exactly. Dead elements (Listing 4.1, erratum 2) stay
+// The life that was given says only how long an element is worth telling: births arrive late by the
+// time of travel, and lives that were added to them would push each other on for ever.
+//
+// An element counts for as much of it as is not back: min(weight, (death - now) * rate). On one node
+// that is a token bucket, exactly. Dead elements (Listing 4.1, erratum 2) stay
 // for a margin, in which they count for nothing but still push those behind them (section 5.4,
 // erratum 5). An element that comes back after that is known by its age and not taken in again.
 //

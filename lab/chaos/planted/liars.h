@@ -1,0 +1,157 @@
+// Wrappers around a replica, one for each way of being wrong that needs more than other options.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include "lab/chaos/planted/transcript.h"
+#include "lab/chaos/rows.h"
+
+namespace weir::chaos {
+
+// Lies in what it sends, or mishears what comes.
+class Liar : public Wrapper {
+ public:
+  Liar(std::unique_ptr<Replica> inner, Origin self) : Wrapper(std::move(inner)), self_(self) {}
+
+  std::vector<Envelope> Tick(Instant now) override { return Sent(Wrapper::Tick(now), now); }
+  std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override {
+    return Sent(Wrapper::Receive(Transcribed(std::string(bytes), Hearing(now)), now, good), now);
+  }
+  std::vector<Envelope> Everything(uint32_t to, Instant now) override {
+    return Sent(Wrapper::Everything(to, now), now);
+  }
+
+ protected:
+  virtual Lies Telling(Instant) { return {}; }
+  virtual Lies Hearing(Instant) { return {}; }
+  Origin self() const { return self_; }
+
+ private:
+  std::vector<Envelope> Sent(std::vector<Envelope> envelopes, Instant now) {
+    for (Envelope& one : envelopes) one.bytes = Transcribed(one.bytes, Telling(now));
+    return envelopes;
+  }
+  const Origin self_;
+};
+
+using RowOfKey = std::pair<std::pair<uint64_t, uint64_t>, RowName>;
+inline RowOfKey Of(const Key& key, const ToldRow& row) {
+  return {{key.high, key.low}, {row.origin, row.segment}};
+}
+
+// What is told again is added to what was known.
+class MergeAdds final : public Liar {
+  using Liar::Liar;
+  Lies Hearing(Instant) override {
+    return {.row = [this](const Key& key, ToldRow& row) {
+      uint64_t& heard = heard_[Of(key, row)];
+      heard += row.charged;
+      if (row.origin.node != self().node) row.charged = heard;
+    }};
+  }
+  absl::flat_hash_map<RowOfKey, uint64_t> heard_;
+};
+
+// Whatever is owed beyond the capacity is let off.
+class DebtForgiven final : public Liar {
+ public:
+  DebtForgiven(std::unique_ptr<Replica> inner, Origin self, std::vector<SharedBucket> limits)
+      : Liar(std::move(inner), self), limits_(std::move(limits)) {}
+  std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override;
+
+ private:
+  const std::vector<SharedBucket> limits_;
+};
+
+// A row is told as if it had begun with its latest charge.
+class EpochLost final : public Liar {
+  using Liar::Liar;
+  void Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override {
+    latest_[key.low] = now;
+    Liar::Take(key, limit, cost, now);
+  }
+  bool Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override {
+    const bool admitted = Liar::Admit(key, limit, cost, now);
+    if (admitted) latest_[key.low] = now;
+    return admitted;
+  }
+  Lies Telling(Instant now) override {
+    return {.row = [this, now](const Key& key, ToldRow& row) {
+      if (row.origin != self()) return;
+      const int64_t since = (now - latest_[key.low]) / std::chrono::microseconds(100);
+      row.age = std::min(row.age, static_cast<uint64_t>(since));
+    }};
+  }
+  absl::flat_hash_map<uint64_t, Instant> latest_;
+};
+
+class AgeZero final : public Liar {
+  using Liar::Liar;
+  Lies Telling(Instant) override {
+    return {.row = [](const Key&, ToldRow& row) { row.age = 0; }};
+  }
+};
+
+class RefundTwice final : public Liar {
+  using Liar::Liar;
+  void Refund(const Key& key, uint64_t cost, Instant now) override {
+    Liar::Refund(key, cost, now);
+    Liar::Refund(key, cost, now);
+  }
+};
+
+// Believes an acknowledgement whichever of its lives it is for.
+class AnyLifeAcknowledged final : public Liar {
+  using Liar::Liar;
+  Lies Hearing(Instant) override {
+    return {.acknowledged = [this](uint32_t& incarnation) { incarnation = self().incarnation; }};
+  }
+};
+
+// Every other envelope bears the number of the one before.
+class NumberReused final : public Liar {
+  using Liar::Liar;
+  Lies Telling(Instant) override {
+    return {.head = [](EnvelopeHead& head) {
+      if (head.sequence > 1 && head.sequence % 2 == 0) --head.sequence;
+    }};
+  }
+};
+
+class OverwritesOthers final : public Liar {
+  using Liar::Liar;
+  Lies Telling(Instant) override {
+    return {.row = [this](const Key&, ToldRow& row) {
+      if (row.origin.node != self().node) row.charged += 1;
+    }};
+  }
+};
+
+// Time is counted twice when the bucket is refilled.
+class RefilledTwice final : public Liar {
+  using Liar::Liar;
+  bool Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override {
+    SharedBucket faster = limit;
+    faster.limit *= 2;
+    return Liar::Admit(key, faster, cost, now);
+  }
+};
+
+// Requests with the same stamp, in milliseconds, are taken for one (erratum 4).
+class EqualBirthsMerged final : public Liar {
+  using Liar::Liar;
+  bool Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override {
+    const int64_t stamp = ToNanos(now) / kMillion;
+    if (std::exchange(latest_[key.low], stamp) == stamp) return Level(key, limit, now) >= 0;
+    return Liar::Admit(key, limit, cost, now);
+  }
+  static constexpr int64_t kMillion = 1'000'000;
+  absl::flat_hash_map<uint64_t, int64_t> latest_;
+};
+
+class NeverSleeps final : public Liar {
+  using Liar::Liar;
+  Instant NextTick() const override { return Instant::min(); }
+};
+
+}  // namespace weir::chaos

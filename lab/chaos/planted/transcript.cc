@@ -1,0 +1,140 @@
+#include "lab/chaos/planted/transcript.h"
+
+#include "replication/delivery.h"
+#include "replication/ticks.h"
+
+namespace weir::chaos {
+namespace {
+
+class Transcript {
+ public:
+  Transcript(const std::string& bytes, const Lies& lies) : from_(bytes), lies_(lies), to_(Head()) {}
+
+  std::string Write() {
+    switch (from_.head().kind) {
+      case ReplicaKind::kCounter:
+      case ReplicaKind::kQueue: Acknowledgements(); break;
+      case ReplicaKind::kDebt: Received(); break;
+    }
+    while (from_.ok() && from_.left() > 0) {
+      switch (from_.head().kind) {
+        case ReplicaKind::kCounter: CounterKey(); break;
+        case ReplicaKind::kQueue: QueueKey(); break;
+        case ReplicaKind::kDebt: DebtRow(); break;
+      }
+    }
+    return from_.done() ? to_.Take() : std::string();
+  }
+
+ private:
+  EnvelopeHead Head() const {
+    EnvelopeHead head = from_.head();
+    if (lies_.head) lies_.head(head);
+    return head;
+  }
+  uint64_t Copy() {
+    const uint64_t number = from_.Number();
+    to_.Number(number);
+    return number;
+  }
+  void CopyLife() {
+    auto incarnation = static_cast<uint32_t>(from_.Number());
+    if (lies_.acknowledged) lies_.acknowledged(incarnation);
+    to_.Number(incarnation);
+  }
+  void Acknowledgements() {
+    const uint64_t count = Copy();
+    if (count > 0) CopyLife();
+    for (uint64_t i = 0; i < count && from_.ok(); ++i) Copy();
+  }
+  void Received() {
+    Copy();  // the stretch of the list
+    CopyLife();
+    Copy();  // up to where
+  }
+  Key CopyName() {
+    const Key key = from_.Name();
+    to_.Name(key);
+    return key;
+  }
+  Key CopyKey() {
+    const Key key = CopyName();
+    WriteBucket(to_, ReadBucket(from_));
+    return key;
+  }
+  void Lie(const Key& key, ToldRow& row) const {
+    if (lies_.row) lies_.row(key, row);
+  }
+
+  void CounterKey() {
+    const Key key = CopyKey();
+    Copy(), Copy();  // limit: tokens and the rest
+    const uint64_t count = Copy();
+    for (uint64_t i = 0; i < count && from_.ok(); ++i) {
+      ToldRow row{ReadOrigin(), 0, 0, from_.Number(), from_.Number()};
+      Lie(key, row);
+      WriteOrigin(row.origin);
+      to_.Number(row.charged);
+      to_.Number(row.refunded);
+    }
+  }
+  void QueueKey() {
+    const Key key = CopyKey();
+    const uint64_t count = Copy();
+    for (uint64_t i = 0; i < count && from_.ok(); ++i) {
+      ToldRow row{ReadOrigin(), from_.Number()};
+      const uint64_t weight = from_.Number();
+      row.charged = weight / 2;
+      if (weight % 2 == 1) row.refunded = from_.Number();
+      row.age = from_.Number();
+      Lie(key, row);
+      WriteOrigin(row.origin);
+      to_.Number(row.segment);
+      to_.Number(row.charged * 2 + (row.refunded > 0));
+      if (row.refunded > 0) to_.Number(row.refunded);
+      to_.Number(row.age);
+      Copy(), Copy();  // life: tokens and the rest
+    }
+  }
+  void DebtRow() {
+    constexpr uint64_t kOfOther = 1, kRefunded = 2, kOfWindow = 4;
+    const Key key = CopyName();
+    const uint64_t flags = from_.Number();
+    ToldRow row{flags & kOfOther ? ReadOrigin() : from_.head().sender};
+    const uint64_t window = flags & kOfWindow ? from_.Number() : 0;
+    row.segment = from_.Number();
+    row.age = from_.Number();
+    row.charged = from_.Number();
+    if (flags & kRefunded) row.refunded = from_.Number();
+    Lie(key, row);
+    to_.Number(row.refunded > 0 ? flags | kRefunded : flags & ~kRefunded);
+    if (flags & kOfOther) WriteOrigin(row.origin);
+    if (flags & kOfWindow) to_.Number(window);
+    to_.Number(row.segment);
+    to_.Number(row.age);
+    to_.Number(row.charged);
+    if (row.refunded > 0) to_.Number(row.refunded);
+    Copy();  // how long it is kept
+  }
+  Origin ReadOrigin() {
+    const auto node = static_cast<uint32_t>(from_.Number());
+    return {node, static_cast<uint32_t>(from_.Number())};
+  }
+  void WriteOrigin(Origin origin) {
+    to_.Number(origin.node);
+    to_.Number(origin.incarnation);
+  }
+
+  EnvelopeReader from_;
+  const Lies& lies_;
+  EnvelopeWriter to_;
+};
+
+}  // namespace
+
+std::string Transcribed(const std::string& bytes, const Lies& lies) {
+  std::string written = Transcript(bytes, lies).Write();
+  return written.empty() ? bytes : written;
+}
+
+}  // namespace weir::chaos

@@ -1,0 +1,72 @@
+// What a replica knows of a key, in one form for all kinds: the rows of a counter or a debt, the
+// elements of a queue. Only looked at, never changed.
+#pragma once
+
+#include <compare>
+#include <memory>
+#include <vector>
+
+#include "replication/replica.h"
+
+namespace weir::chaos {
+
+struct RowName {
+  Origin origin;
+  uint64_t segment = 0;  // or an element's sequence; 0 where there is one row per origin
+  auto operator<=>(const RowName&) const = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const RowName& name) {
+    return H::combine(std::move(h), name.origin.node, name.origin.incarnation, name.segment);
+  }
+};
+
+struct Row {
+  RowName name;
+  Instant epoch{};  // on the node's clock; a counter has none
+  uint64_t charged = 0;
+  uint64_t refunded = 0;
+  int128 life = 0;  // of an element, in ticks
+  bool operator==(const Row&) const = default;
+};
+
+// A replica around another, to which it hands everything on; a planted bug overrides something.
+class Wrapper : public Replica {
+ public:
+  explicit Wrapper(std::unique_ptr<Replica> inner) : inner_(std::move(inner)) {}
+  const Replica& inner() const { return *inner_; }
+
+  void SetPeers(std::vector<uint32_t> peers) override { inner_->SetPeers(std::move(peers)); }
+  bool Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override {
+    return inner_->Admit(key, limit, cost, now);
+  }
+  void Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override {
+    inner_->Take(key, limit, cost, now);
+  }
+  void Refund(const Key& key, uint64_t cost, Instant now) override {
+    inner_->Refund(key, cost, now);
+  }
+  int128 Level(const Key& key, const SharedBucket& limit, Instant now) override {
+    return inner_->Level(key, limit, now);
+  }
+  std::vector<Envelope> Tick(Instant now) override { return inner_->Tick(now); }
+  Instant NextTick() const override { return inner_->NextTick(); }
+  std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override {
+    return inner_->Receive(bytes, now, good);
+  }
+  std::vector<Envelope> Everything(uint32_t to, Instant now) override {
+    return inner_->Everything(to, now);
+  }
+  size_t bytes() const override { return inner_->bytes(); }
+  size_t keys() const override { return inner_->keys(); }
+
+ protected:
+  Replica& inner() { return *inner_; }
+
+ private:
+  std::unique_ptr<Replica> inner_;
+};
+
+// Appended to `rows`, in any order.
+void ReadRows(const Replica& replica, const Key& key, std::vector<Row>& rows);
+
+}  // namespace weir::chaos

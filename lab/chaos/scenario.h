@@ -1,0 +1,89 @@
+// Everything that a run of chaos does, as data: the cluster, its limits, and a list of actions in
+// order of time. The seed decides what is generated (generate.h) and the fate of each envelope;
+// nothing else is left to chance, so a scenario gives the same trace every time. To shrink a
+// failure is to drop actions, nodes and keys (shrink.h).
+//
+//   busy                    requests and faults
+//   until `converged`       no fault any more: all have heard everything at its end
+//   until all is forgotten  every bucket is full again, and idle subjects cost nothing
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lab/chaos/node_clock.h"
+#include "replication/replica.h"
+
+namespace weir::chaos {
+
+using NodeSet = uint32_t;  // a bit for each node
+inline constexpr uint32_t kMostNodes = 12;
+constexpr bool Has(NodeSet set, uint32_t node) { return (set >> node & 1) != 0; }
+
+enum class Act : uint8_t {
+  kRequest,  // takes if there is room
+  kTake,     // takes, room or not: a settlement upwards
+  kRefund,   // of what this node took before
+  kCut,      // nothing comes from `from` to `to`, for a while
+  kStorm,    // most envelopes are lost, repeated or late, for a while
+  kPause,    // the node stands still; what is sent to it waits
+  kCrash,    // it is away, and comes back with its memory
+  kAmnesia,  // it is away, and comes back without
+  kLeave,    // it is taken out of the cluster, and joins again as another life
+};
+inline constexpr size_t kActs = 9;
+constexpr bool IsFault(Act act) { return act >= Act::kCut; }
+
+struct Action {
+  Instant at;
+  Act act = Act::kRequest;
+  uint32_t node = 0;
+  uint32_t key = 0;
+  uint64_t cost = 0;
+  Duration lasts{};
+  NodeSet from = 0, to = 0;
+  bool both = false;  // and nothing comes back
+};
+
+// What the replicas are made with; each kind takes what it knows.
+struct Timing {
+  Duration interval = std::chrono::milliseconds(300);  // of gossip
+  bool linf = false, frequency = false, whole_buckets = false;
+  Duration patience{}, heartbeat = std::chrono::seconds(1);
+  Duration memory{};  // the queue's margin, the debt's grace
+};
+
+// Ages travel rounded down to at most so much.
+inline constexpr Duration kAgeStep = std::chrono::microseconds(100);
+
+struct Weather {
+  Duration latency = std::chrono::milliseconds(1);
+  Duration jitter{};
+  double loss = 0;
+  double duplication = 0;
+};
+
+struct Scenario {
+  uint64_t seed = 0;
+  ReplicaKind kind = ReplicaKind::kDebt;
+  Timing timing;
+  Weather weather;
+  std::vector<NodeClock> clocks;     // by node
+  std::vector<SharedBucket> limits;  // by key
+  std::vector<Action> actions;       // in order of time
+  Instant busy_until;
+  Duration converge{};  // the time that news may take after quiet
+
+  uint32_t nodes() const { return static_cast<uint32_t>(clocks.size()); }
+  uint32_t keys() const { return static_cast<uint32_t>(limits.size()); }
+};
+
+inline Key KeyOf(uint32_t key) { return {key + 1, (key + 1) * 0x9e3779b97f4a7c15}; }
+const char* NameOf(ReplicaKind kind);
+const char* NameOf(Act act);
+// Since the start, as seconds.
+std::string Shown(Instant at);
+std::string Shown(Duration d);
+
+}  // namespace weir::chaos

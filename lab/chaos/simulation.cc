@@ -1,0 +1,367 @@
+#include "lab/chaos/simulation.h"
+
+#include <algorithm>
+#include <queue>
+
+#include "lab/chaos/network.h"
+#include "replication/ticks.h"
+
+namespace weir::chaos {
+namespace {
+
+constexpr Duration kLongestQuiet = std::chrono::hours(12);
+
+class Run final : public Cluster {
+ public:
+  Run(const Scenario& scenario, const Subject& subject,
+      std::span<const std::unique_ptr<Observer>> observers)
+      : s_(scenario), subject_(subject), observers_(observers), network_(scenario) {
+    nodes_.resize(s_.nodes());
+    gross_.resize(s_.keys());
+    members_ = (NodeSet{1} << s_.nodes()) - 1;
+  }
+
+  Counts Go() {
+    for (uint32_t n = 0; n < s_.nodes(); ++n) Start(n);
+    for (const Action& action : s_.actions) {
+      RunUntil(action.at);
+      Do(action);
+      if (IsFault(action.act)) quiet_at_ = std::max(quiet_at_, action.at + action.lasts);
+    }
+    quiet_at_ = std::max(quiet_at_, s_.busy_until);
+    RunUntil(quiet_at_);
+    network_.Clear();
+    RunUntil(quiet_at_ + s_.converge);
+    Tell({.what = What::kConverged});
+    RunUntil(AllForgotten());
+    Tell({.what = What::kForgotten});
+    counts_.simulated = now_ - kStart;
+    return counts_;
+  }
+
+  const Scenario& scenario() const override { return s_; }
+  NodeSet members() const override { return members_; }
+  bool Up(uint32_t node) const override { return nodes_[node].state == State::kUp; }
+  Origin origin(uint32_t node) const override { return {node, nodes_[node].incarnation}; }
+  Replica& replica(uint32_t node) const override { return *nodes_[node].replica; }
+  const std::vector<Row>& rows(uint32_t node, uint32_t key) const override {
+    return nodes_[node].rows[key];
+  }
+
+ private:
+  enum class State : uint8_t { kGone, kUp, kPaused, kDown };
+  struct Carried {
+    uint32_t from = 0;
+    Instant sent;
+    std::string bytes;
+  };
+  struct Node {
+    std::unique_ptr<Replica> replica;
+    uint32_t incarnation = 0;
+    State state = State::kGone;
+    Instant due = kEndOfTime;
+    std::vector<std::shared_ptr<const Carried>> inbox;  // while it pauses
+    std::vector<uint64_t> refundable;                   // by key
+    std::vector<std::vector<Row>> raw, rows;            // by key: as read, and by name
+  };
+  enum class Kind : uint8_t { kTick, kArrive, kWake, kMend, kCalm, kWelcome };
+  struct Event {
+    Instant at;
+    uint64_t order = 0;
+    Kind kind = Kind::kTick;
+    uint32_t node = 0;
+    const Action* action = nullptr;
+    std::shared_ptr<const Carried> carried;
+    bool operator<(const Event& other) const {
+      return at != other.at ? at > other.at : order > other.order;
+    }
+  };
+  // What was taken, refunds not counted, and a clock that is slow: full no later than that says.
+  struct Gross {
+    int128 debt = 0;
+    Instant at = kStart;
+  };
+
+  Instant Local(uint32_t node) const { return s_.clocks[node].Local(now_); }
+  void Push(Event event) {
+    event.order = ++order_;
+    events_.push(std::move(event));
+  }
+
+  // ---- Telling the observers ----
+
+  void Tell(Happening happening) {
+    ++counts_.events;
+    happening.at = now_;
+    for (const auto& observer : observers_) observer->See(happening, *this);
+  }
+  // Of the node's rows of the keys from `first` to `last`.
+  void TellWithChanges(Happening happening, uint32_t first, uint32_t last) {
+    Node& node = nodes_[happening.node];
+    changes_.clear();
+    kept_.clear();
+    for (uint32_t key = first; key <= last; ++key) Compare(node, key);
+    happening.changes = changes_;
+    Tell(happening);
+  }
+  void Compare(Node& node, uint32_t key) {
+    read_.clear();
+    ReadRows(*node.replica, KeyOf(key), read_);
+    if (read_ == node.raw[key]) return;
+    kept_.push_back(std::exchange(node.rows[key], read_));
+    const std::vector<Row>& before = kept_.back();
+    std::vector<Row>& after = node.rows[key];
+    std::swap(node.raw[key], read_);
+    std::sort(after.begin(), after.end(),
+              [](const Row& a, const Row& b) { return a.name < b.name; });
+    for (size_t i = 0, j = 0; i < before.size() || j < after.size();) {
+      if (j == after.size() || (i < before.size() && before[i].name < after[j].name)) {
+        changes_.push_back({key, before[i].name, &before[i], nullptr});
+        ++i;
+      } else if (i == before.size() || after[j].name < before[i].name) {
+        changes_.push_back({key, after[j].name, nullptr, &after[j]});
+        ++j;
+      } else {
+        if (before[i] != after[j]) changes_.push_back({key, after[j].name, &before[i], &after[j]});
+        ++i, ++j;
+      }
+    }
+  }
+
+  // ---- Time ----
+
+  void RunUntil(Instant until) {
+    while (!events_.empty() && events_.top().at <= until) {
+      const Event event = events_.top();
+      events_.pop();
+      now_ = event.at;
+      switch (event.kind) {
+        case Kind::kTick: OnTick(event.node); break;
+        case Kind::kArrive: OnArrive(event.node, event.carried); break;
+        case Kind::kWake: OnWake(event); break;
+        case Kind::kMend: OnMend(*event.action); break;
+        case Kind::kCalm: network_.Storm(-1); break;
+        case Kind::kWelcome: OnWelcome(event.node); break;
+      }
+    }
+    now_ = std::max(now_, until);
+  }
+  void Schedule(uint32_t n) {
+    Node& node = nodes_[n];
+    if (node.state != State::kUp) return;
+    const Instant at = std::max(now_, s_.clocks[n].True(node.replica->NextTick()));
+    if (at >= node.due || at == kEndOfTime) return;
+    node.due = at;
+    Push({.at = at, .kind = Kind::kTick, .node = n});
+  }
+  void OnTick(uint32_t n) {
+    Node& node = nodes_[n];
+    if (node.due != now_ || node.state != State::kUp) return;  // it was put earlier meanwhile
+    node.due = kEndOfTime;
+    Send(n, node.replica->Tick(Local(n)), {.what = What::kTick, .node = n});
+  }
+  void OnArrive(uint32_t n, const std::shared_ptr<const Carried>& carried) {
+    Node& node = nodes_[n];
+    if (node.state == State::kPaused) node.inbox.push_back(carried);
+    if (node.state != State::kUp) return;
+    Happening came{.what = What::kReceive, .node = n, .other = carried->from};
+    came.travelled = now_ - carried->sent;
+    auto answers = node.replica->Receive(carried->bytes, Local(n), came.good);
+    Send(n, std::move(answers), came);
+  }
+  void Send(uint32_t n, std::vector<Envelope> envelopes, Happening happening) {
+    happening.sent = envelopes;
+    TellWithChanges(happening, 0, s_.keys() - 1);
+    counts_.envelopes += envelopes.size();
+    for (Envelope& envelope : envelopes) {
+      if (envelope.to >= s_.nodes()) continue;
+      const auto carried =
+          std::make_shared<const Carried>(Carried{n, now_, std::move(envelope.bytes)});
+      network_.Carry(n, envelope.to, [&](Duration delay) {
+        Push({.at = now_ + delay, .kind = Kind::kArrive, .node = envelope.to, .carried = carried});
+      });
+    }
+    Schedule(n);
+  }
+
+  // ---- Actions ----
+
+  void Do(const Action& action) {
+    switch (action.act) {
+      case Act::kRequest:
+      case Act::kTake:
+      case Act::kRefund:
+        if (nodes_[action.node].state == State::kUp) Use(action);
+        return;
+      case Act::kCut:
+        network_.Cut(action, 1);
+        Push({.at = now_ + action.lasts, .kind = Kind::kMend, .action = &action});
+        Tell({.what = What::kCut, .action = &action});
+        break;
+      case Act::kStorm:
+        network_.Storm(1);
+        Push({.at = now_ + action.lasts, .kind = Kind::kCalm});
+        Tell({.what = What::kStorm, .action = &action});
+        break;
+      case Act::kPause:
+      case Act::kCrash:
+      case Act::kAmnesia:
+      case Act::kLeave:
+        if (nodes_[action.node].state != State::kUp) return;
+        Stop(action);
+        break;
+    }
+    ++counts_.faults[static_cast<size_t>(action.act)];
+  }
+  void Use(const Action& action) {
+    Node& node = nodes_[action.node];
+    const Key key = KeyOf(action.key);
+    const SharedBucket& limit = s_.limits[action.key];
+    Happening use{.node = action.node, .key = action.key, .cost = action.cost};
+    if (action.act == Act::kRequest) {
+      use.what = What::kRequest;
+      use.admitted = node.replica->Admit(key, limit, use.cost, Local(action.node));
+      ++counts_.requests;
+      ++(use.admitted ? counts_.admitted : counts_.refused);
+    } else if (action.act == Act::kTake) {
+      use.what = What::kTake;
+      node.replica->Take(key, limit, use.cost, Local(action.node));
+    } else {
+      use.what = What::kRefund;
+      use.cost = std::min(use.cost, node.refundable[action.key]);
+      if (use.cost == 0) return;
+      node.refundable[action.key] -= use.cost;
+      node.replica->Refund(key, use.cost, Local(action.node));
+    }
+    const bool took = use.admitted || use.what == What::kTake;
+    if (took) node.refundable[action.key] += use.cost;
+    if (took) NoteGross(action.key, use.cost);
+    TellWithChanges(use, action.key, action.key);
+    Schedule(action.node);
+  }
+  void Stop(const Action& action) {
+    Node& node = nodes_[action.node];
+    if (action.act == Act::kLeave) {
+      Send(action.node, node.replica->Farewell(Local(action.node)),
+           {.what = What::kTick, .node = action.node});
+    }
+    node.due = kEndOfTime;
+    const bool forgets = action.act == Act::kAmnesia || action.act == Act::kLeave;
+    node.state = action.act == Act::kPause ? State::kPaused : forgets ? State::kGone : State::kDown;
+    Tell({.what = forgets ? What::kEnd : What::kAway, .node = action.node, .action = &action});
+    if (forgets) node.replica.reset();
+    if (action.act == Act::kLeave) SetMembers(members_ & ~(NodeSet{1} << action.node));
+    Push({.at = now_ + action.lasts, .kind = Kind::kWake, .node = action.node, .action = &action});
+  }
+  void OnWake(const Event& event) {
+    Node& node = nodes_[event.node];
+    if (node.state == State::kGone) {
+      if (event.action->act == Act::kLeave) SetMembers(members_ | NodeSet{1} << event.node);
+      Start(event.node);
+      return OnWelcome(event.node);
+    }
+    node.state = State::kUp;
+    Tell({.what = What::kBack, .node = event.node});
+    for (const auto& carried : std::exchange(node.inbox, {})) OnArrive(event.node, carried);
+    Schedule(event.node);
+  }
+  void OnMend(const Action& cut) {
+    network_.Cut(cut, -1);
+    Tell({.what = What::kMend, .action = &cut});
+  }
+
+  // ---- Lives ----
+
+  void Start(uint32_t n) {
+    Node& node = nodes_[n];
+    const bool first = node.incarnation == 0;
+    node.incarnation += first || subject_.new_life_new_name ? 1 : 0;
+    node.replica = subject_.make(s_, {n, node.incarnation}, Local(n));
+    node.state = State::kUp;
+    node.refundable.assign(s_.keys(), 0);
+    node.raw.assign(s_.keys(), {});
+    node.rows.assign(s_.keys(), {});
+    node.replica->SetPeers(Peers());
+    Tell({.what = What::kStart, .node = n});
+    Schedule(n);
+  }
+  std::vector<uint32_t> Peers() const {
+    std::vector<uint32_t> peers;
+    for (uint32_t n = 0; n < s_.nodes(); ++n) {
+      if (Has(members_, n)) peers.push_back(n);
+    }
+    return peers;
+  }
+  void SetMembers(NodeSet members) {
+    members_ = members;
+    for (uint32_t n = 0; n < s_.nodes(); ++n) {
+      if (!nodes_[n].replica) continue;
+      nodes_[n].replica->SetPeers(Peers());
+      Schedule(n);
+    }
+  }
+  // Tells a node that has come without memory what the first who can be reached knows.
+  void OnWelcome(uint32_t n) {
+    if (nodes_[n].state == State::kGone) return;
+    for (uint32_t i = 1; i < s_.nodes(); ++i) {
+      const uint32_t host = (n + i) % s_.nodes();
+      if (nodes_[host].state != State::kUp || !network_.Passes(host, n)) continue;
+      if (!network_.Passes(n, host)) continue;
+      for (Envelope& envelope : nodes_[host].replica->Everything(n, Local(host))) {
+        const auto carried =
+            std::make_shared<const Carried>(Carried{host, now_, std::move(envelope.bytes)});
+        Push({now_ + network_.latency(), 0, Kind::kArrive, n, nullptr, carried});
+      }
+      return;
+    }
+    Push({.at = now_ + std::chrono::seconds(1), .kind = Kind::kWelcome, .node = n});
+  }
+
+  // ---- Quiet ----
+
+  void NoteGross(uint32_t key, uint64_t cost) {
+    const Ticks ticks(s_.limits[key]);
+    Gross& gross = gross_[key];
+    const int128 gone = ticks.In(now_ - gross.at) * (kMillion - kMostDriftPpm) / kMillion;
+    gross.debt = std::max<int128>(0, gross.debt - gone) + ticks.Of(cost);
+    gross.at = now_;
+  }
+  Instant AllForgotten() const {
+    Instant full = now_;
+    for (uint32_t key = 0; key < s_.keys(); ++key) {
+      const Ticks ticks(s_.limits[key]);
+      const int128 nanos =
+          gross_[key].debt * kMillion / (int128{ticks.per_nano} * (kMillion - kMostDriftPpm));
+      full = std::max(full, InstantAt(ToNanos(gross_[key].at) + nanos + 1));
+    }
+    full = std::min(full, now_ + kLongestQuiet);
+    return full + 4 * s_.timing.memory + 20 * s_.timing.interval + std::chrono::seconds(5);
+  }
+
+  const Scenario& s_;
+  const Subject& subject_;
+  const std::span<const std::unique_ptr<Observer>> observers_;
+
+  Network network_;
+  std::vector<Node> nodes_;
+  NodeSet members_ = 0;
+  std::priority_queue<Event> events_;
+  uint64_t order_ = 0;
+  Instant now_ = kStart;
+  Instant quiet_at_ = kStart;
+  std::vector<Gross> gross_;
+  Counts counts_;
+  // Of one happening.
+  std::vector<Row> read_;
+  std::vector<std::vector<Row>> kept_;
+  std::vector<RowChange> changes_;
+};
+
+}  // namespace
+
+Counts Simulate(const Scenario& scenario, const Subject& subject,
+                std::span<const std::unique_ptr<Observer>> observers) {
+  return Run(scenario, subject, observers).Go();
+}
+
+}  // namespace weir::chaos

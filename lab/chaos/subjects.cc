@@ -1,0 +1,44 @@
+#include "lab/chaos/subjects.h"
+
+#include "replication/counter_replica.h"
+#include "replication/debt_replica.h"
+#include "replication/queue_replica.h"
+
+namespace weir::chaos {
+namespace {
+
+uint64_t SeedOf(const Scenario& s, Origin self) {
+  return s.seed * 1000 + self.incarnation * 100 + self.node;
+}
+
+}  // namespace
+
+Subject RealSubject(ReplicaKind kind) {
+  switch (kind) {
+    case ReplicaKind::kCounter:
+      return {[](const Scenario& s, Origin self, Instant) {
+        return std::make_unique<CounterReplica>(
+            self, CounterOptions{.interval = s.timing.interval,
+                                 .seed = SeedOf(s, self),
+                                 .whole_buckets = s.timing.whole_buckets});
+      }};
+    case ReplicaKind::kQueue:
+      return {[](const Scenario& s, Origin self, Instant) {
+        return std::make_unique<QueueReplica>(self, QueueOptions{.interval = s.timing.interval,
+                                                                 .linf = s.timing.linf,
+                                                                 .frequency = s.timing.frequency,
+                                                                 .margin = s.timing.memory,
+                                                                 .seed = SeedOf(s, self)});
+      }};
+    case ReplicaKind::kDebt: break;
+  }
+  return {[](const Scenario& s, Origin self, Instant now) {
+    return std::make_unique<DebtReplica>(self,
+                                         DebtOptions{.patience = s.timing.patience,
+                                                     .grace = s.timing.memory,
+                                                     .heartbeat = s.timing.heartbeat},
+                                         now);
+  }};
+}
+
+}  // namespace weir::chaos

@@ -1,0 +1,10 @@
+// The replicas that the server runs, as chaos makes them.
+#pragma once
+
+#include "lab/chaos/simulation.h"
+
+namespace weir::chaos {
+
+Subject RealSubject(ReplicaKind kind);
+
+}  // namespace weir::chaos
