@@ -55,6 +55,12 @@ Instant Node::NextTick() const {
   return std::min({members_.NextCall(), correspondent_.NextTick(), NextCopy()});
 }
 
+void Node::Leave() {
+  std::string plain;
+  AppendBare(Message::Kind::kBye, plain);
+  for (const uint32_t number : members_.Alive()) Send(*members_.Find(number), plain);
+}
+
 void Node::Greet(const std::string& address, Instant now) {
   std::string plain;
   AppendGreeting(Stamp(now), options_.id, plain);

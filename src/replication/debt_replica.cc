@@ -22,10 +22,14 @@ DebtReplica::DebtReplica(Origin self, const DebtOptions& options, Instant now)
 
 void DebtReplica::SetPeers(std::vector<uint32_t> peers) {
   std::erase_if(peers_, [&](const auto& one) {
-    return std::find(peers.begin(), peers.end(), one.first) == peers.end();
+    if (std::find(peers.begin(), peers.end(), one.first) != peers.end()) return false;
+    numbers_ = std::max(numbers_, one.second.sent);
+    return true;
   });
   for (const uint32_t peer : peers) {
-    if (peer != self_.node) peers_.try_emplace(peer);
+    if (peer == self_.node) continue;
+    const auto [place, is_new] = peers_.try_emplace(peer);
+    if (is_new) place->second.sent = numbers_;
   }
 }
 

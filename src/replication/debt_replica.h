@@ -116,6 +116,9 @@ class DebtReplica : public Replica {
   absl::flat_hash_map<Key, Subject, KeyHash> subjects_;
   std::map<uint32_t, Peer> peers_;
   uint64_t segments_ = 0;
+  // A peer that was forgotten and comes back may remember: its numbers go on, not to confirm new
+  // envelopes by old ones.
+  uint64_t numbers_ = 0;
 
   std::vector<Key> urgent_;
   using Due = std::pair<Instant, Key>;

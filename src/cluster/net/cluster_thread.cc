@@ -112,6 +112,8 @@ void ClusterThread::Run() {
     rested = After(now, kBreath);
     ready_.store(node_->ready(), std::memory_order_release);
   }
+  const std::lock_guard lock(mutex_);
+  node_->Leave();
 }
 
 void ClusterThread::WaitUntil(Instant next, std::vector<pollfd>& waiting) {
