@@ -93,6 +93,13 @@ Membership::News Membership::Heard(Peer& peer, uint32_t incarnation, Instant now
   return returned ? News::kReturned : News::kNone;
 }
 
+void Membership::Died(Peer& peer, Instant now) const {
+  peer.alive = false;
+  peer.round_trip = kUnknown;
+  peer.patience = options_.greet_every;
+  peer.next_call = After(now, peer.patience);
+}
+
 // One of two is the first to ping: the other then has heard from it.
 Duration Membership::QuietOf(const Peer& peer) const {
   const Duration later = NodeNumber(self_) > peer.number ? options_.ping_after / 4 : Duration(0);
@@ -106,10 +113,7 @@ void Membership::CallAlive(Peer& peer, Instant now, Calls& calls) {
     return;
   }
   if (peer.missed >= options_.misses) {
-    peer.alive = false;
-    peer.round_trip = kUnknown;
-    peer.patience = options_.greet_every;
-    peer.next_call = After(now, peer.patience);
+    Died(peer, now);
     calls.died.push_back(&peer);
     return;
   }

@@ -54,6 +54,8 @@ class Membership {
   // An authentic datagram for this node came from it.
   enum class News { kNone, kReturned, kNewLife };
   News Heard(Peer& peer, uint32_t incarnation, Instant now);
+  // It has said so, or was not heard.
+  void Died(Peer& peer, Instant now) const;
 
   // Who is to be called now.
   struct Calls {

@@ -64,7 +64,9 @@ bool ReadOne(std::string_view body, Message& message) {
     case Kind::kAsk: return true;
     case Kind::kWhole:
     case Kind::kLarge:
-    case Kind::kNothing: return body.empty();
+    case Kind::kNothing:
+    case Kind::kAskMe:
+    case Kind::kBye: return body.empty();
   }
   return false;
 }

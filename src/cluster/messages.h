@@ -9,6 +9,8 @@
 //   whole      the envelopes beside this one are all there is
 //   large      it is too much for a datagram: come and fetch it
 //   nothing    not yet: I am about to ask somebody myself
+//   ask me     you were dead to me, and not told what happened meanwhile
+//   bye        I am about to end
 #pragma once
 
 #include <optional>
@@ -33,6 +35,8 @@ struct Message {
     kWhole = 6,
     kLarge = 7,
     kNothing = 8,
+    kAskMe = 9,
+    kBye = 10,
   };
   Kind kind = Kind::kPing;
   // Greeting, ping and pong: the sender's own time, for nobody else to understand, and the sender's
@@ -51,7 +55,7 @@ void AppendPing(uint64_t stamp, std::string_view id, std::string& out);
 void AppendPong(uint64_t stamp, std::string_view id, std::string& out);
 void AppendEnvelope(std::string_view envelope, std::string& out);
 void AppendAsk(size_t padding, std::string& out);
-void AppendBare(Message::Kind kind, std::string& out);  // whole, large, nothing
+void AppendBare(Message::Kind kind, std::string& out);  // without a body
 
 // All of them, or none if anything is wrong. They point into `bytes`.
 std::optional<std::vector<Message>> ReadMessages(std::string_view bytes);

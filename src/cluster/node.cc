@@ -51,10 +51,15 @@ void Node::Tick(Instant now) {
   TickCopy(now);
 }
 
-void Node::Leave(Instant now) { Post(correspondent_.Farewell(now)); }
-
 Instant Node::NextTick() const {
   return std::min({members_.NextCall(), correspondent_.NextTick(), NextCopy()});
+}
+
+void Node::Leave(Instant now) {
+  Post(correspondent_.Farewell(now));
+  std::string plain;
+  AppendBare(Message::Kind::kBye, plain);
+  for (const uint32_t number : members_.Alive()) Send(*members_.Find(number), plain);
 }
 
 void Node::Greet(const std::string& address, Instant now) {

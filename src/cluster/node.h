@@ -9,8 +9,8 @@
 // from the past. Then envelopes go to and fro, several in one datagram.
 //
 // A node that starts knows nothing of what was used. It asks one of those that live for everything it
-// knows, and is `ready` when it has that, when there is nobody to ask, or when its time is up. A peer
-// that was dead and returns is asked as well, since nothing was told to or by it meanwhile.
+// knows, and is `ready` when it has that, when there is nobody to ask, or when its time is up. Nothing is
+// told to the dead: one that returns is asked what happened meanwhile, and is told to ask.
 //
 // Pure: no thread, no clock, no socket. Not safe for several threads.
 #pragma once
@@ -53,9 +53,10 @@ class Node {
 
   void Tick(Instant now);
   Instant NextTick() const;
-  // Tells what has not been told yet, before the end.
-  void Leave(Instant now);
   void Receive(std::string_view datagram, const std::string& from, Instant now);
+
+  // Before it ends: tells what has not been told yet, and that the others need not wait for more.
+  void Leave(Instant now);
 
   // A stream has begun with this: what to send back, or null, and it is to be closed.
   std::unique_ptr<StateStream> Answer(std::string_view question, Instant now);
@@ -104,6 +105,7 @@ class Node {
   // node_copy.cc
   void TickCopy(Instant now);
   Instant NextCopy() const;
+  void Invite(Instant now);
   uint32_t NextToAsk(Instant now);
   void Ask(uint32_t number, Instant now);
   void AnswerAsk(Peer& peer, Instant now);
@@ -124,12 +126,14 @@ class Node {
   bool ready_ = false;   // and may be asked what it knows
   bool copied_ = false;  // from somebody, or nobody had anything
   Instant first_heard_ = kEndOfTime;
-  std::set<uint32_t> empty_;     // have said that they are joining too
-  std::set<uint32_t> returned_;  // and not been asked yet
+  std::set<uint32_t> empty_;         // have said that they are joining too
+  std::set<uint32_t> returned_;      // and not been asked yet
+  std::map<uint32_t, int> invited_;  // to ask, how often, and have not yet
+  Instant invite_at_{};
   Copying copying_;
   Instant copy_at_{};  // not before
 
-  bool namesake_noted_ = false;
+  bool namesake_noted_ = false, collision_noted_ = false;
   Rejections rejected_{};
   CopyCounts copies_;
   uint64_t too_large_ = 0;

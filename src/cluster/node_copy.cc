@@ -7,7 +7,8 @@ namespace {
 
 using Kind = Message::Kind;
 
-constexpr int kMostTries = 5;  // of a peer that has returned
+constexpr int kMostTries = 5;  // with a peer that has returned
+constexpr int kMostInvitations = 10;
 
 }  // namespace
 
@@ -19,6 +20,7 @@ void Node::TickCopy(Instant now) {
     }
     ready_ = late || copied_ || (listed_ && members_.alone());
   }
+  if (!invited_.empty() && invite_at_ <= now) Invite(now);
   if (copying_.reader != nullptr) return;  // the transport tells its end
   if (copying_.from != 0 && After(copying_.asked, options_.ask_again) > now) return;
   if (copying_.from != 0 && copying_.tries >= kMostTries) GiveUpCopy();
@@ -29,12 +31,30 @@ void Node::TickCopy(Instant now) {
 Instant Node::NextCopy() const {
   Instant next = ready_ ? kEndOfTime : deadline_;
   if (!ready_ && listed_ && (copied_ || members_.alone())) return Instant::min();
+  if (!invited_.empty()) next = std::min(next, invite_at_);
   if (copying_.reader != nullptr) return next;
   if (copying_.from != 0) {
     return std::min(next, std::max(copy_at_, After(copying_.asked, options_.ask_again)));
   }
   const bool wanted = (!copied_ && first_heard_ != kEndOfTime) || !returned_.empty();
   return wanted ? std::min(next, copy_at_) : next;
+}
+
+// What happened while it was dead here, nobody told it; and it need not have noticed.
+void Node::Invite(Instant now) {
+  invite_at_ = After(now, options_.ask_again);
+  std::string plain;
+  AppendBare(Kind::kAskMe, plain);
+  for (auto one = invited_.begin(); one != invited_.end();) {
+    Peer* peer = members_.Find(one->first);
+    const bool lives = peer != nullptr && peer->alive;
+    if (lives && ++one->second <= kMostInvitations) {
+      Send(*peer, plain);
+      ++one;
+    } else {
+      one = invited_.erase(one);
+    }
+  }
 }
 
 // 0: nobody, for now.
@@ -92,6 +112,7 @@ void Node::AnswerAsk(Peer& peer, Instant now) {
     AppendEnvelope(envelope.bytes, plain);
   }
   AppendBare(Kind::kWhole, plain);
+  invited_.erase(peer.number);
   copies_.given += 1;
   copies_.bytes_out += plain.size();
   Send(peer, plain);
@@ -141,6 +162,7 @@ std::unique_ptr<StateStream> Node::Answer(std::string_view question, Instant now
     Reject(*reason, opened.peer);
     return nullptr;
   }
+  invited_.erase(opened.peer->number);
   copies_.given += 1;
   std::vector<Envelope> state = correspondent_.Everything(opened.peer->number, now);
   for (const Envelope& envelope : state) copies_.bytes_out += envelope.bytes.size();

@@ -5,7 +5,7 @@ namespace {
 
 using Kind = Message::Kind;
 
-constexpr Duration kLongestRoundTrip = std::chrono::seconds(30);
+constexpr uint64_t kLongestRoundTrip = 30'000'000'000;  // ns
 
 // A greeting is for anybody and stands alone; all else is for one node.
 bool IsOrdered(const std::vector<Message>& messages, bool for_anybody) {
@@ -70,6 +70,12 @@ std::optional<Rejection> Node::CheckIdentity(Opened& opened) {
          (opened.peer != nullptr && opened.peer->id != message.id));
     const bool wrong_sender =
         message.kind == Kind::kEnvelope && EnvelopeReader(message.envelope).head().sender != sender;
+    if (wrong_id && NodeNumber(message.id) == sender.node &&
+        !std::exchange(collision_noted_, true)) {
+      Note("\"" + std::string(message.id) +
+           "\" comes to the number of another node by chance: it "
+           "needs another name");
+    }
     if (wrong_id || wrong_sender) return Rejection::kImpostor;
   }
   if (sender == self_) return Rejection::kImpostor;
@@ -107,7 +113,11 @@ std::optional<Rejection> Node::Believe(Opened& opened, const std::string& from, 
   UpdatePeers();
   first_heard_ = std::min(first_heard_, now);
   copy_at_ = std::min(copy_at_, now);
-  if (news == Membership::News::kReturned && ready_) returned_.insert(peer.number);
+  if (news == Membership::News::kReturned && ready_) {
+    returned_.insert(peer.number);
+    invited_[peer.number] = 0;
+    invite_at_ = now;
+  }
   Note(peer.id + " at " + peer.address +
        (news == Membership::News::kReturned ? " is back" : " is there"));
   return std::nullopt;
@@ -122,8 +132,8 @@ void Node::Handle(const Message& message, Peer& peer, Instant now) {
       return Send(peer, plain);
     }
     case Kind::kPong: {
-      const Duration took = now - FromNanos(static_cast<int64_t>(message.stamp));
-      if (took >= Duration::zero() && took < kLongestRoundTrip) peer.round_trip = took;
+      const uint64_t took = static_cast<uint64_t>(ToNanos(now)) - message.stamp;  // or nonsense
+      if (took < kLongestRoundTrip) peer.round_trip = Duration(static_cast<int64_t>(took));
       if (message.id.empty()) return;
       std::string plain;  // it knows a greeting only, which proves nothing
       AppendPing(static_cast<uint64_t>(ToNanos(now)), options_.id, plain);
@@ -131,6 +141,14 @@ void Node::Handle(const Message& message, Peer& peer, Instant now) {
     }
     case Kind::kEnvelope: return TakeEnvelope(message.envelope, &peer, now);
     case Kind::kAsk: return AnswerAsk(peer, now);
+    case Kind::kAskMe:
+      if (copied_) returned_.insert(peer.number);
+      copy_at_ = std::min(copy_at_, now);
+      return;
+    case Kind::kBye:
+      members_.Died(peer, now);
+      Note(peer.id + " at " + peer.address + " has left");
+      return UpdatePeers();
     case Kind::kWhole:
     case Kind::kLarge:
     case Kind::kNothing: return HandleCopy(message, peer, now);

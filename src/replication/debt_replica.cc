@@ -383,7 +383,7 @@ void DebtReplica::NoteConfirmed(Peer& peer, uint64_t have, bool gap, Instant now
     peer.confirmed = have;
     peer.unconfirmed_since = peer.confirmed < peer.sent ? now : kEndOfTime;
   }
-  if (gap) peer.sent = peer.confirmed;
+  if (gap) peer.sent = peer.confirmed = have;  // it may have forgotten what it confirmed
 }
 
 void DebtReplica::MergeRow(const Entry& entry, Instant now) {

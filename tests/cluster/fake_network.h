@@ -38,6 +38,7 @@ class FakeNetwork {
   Faults faults;
   size_t most_bytes = 0;
   size_t datagrams = 0;
+  std::map<std::string, bool> deaf;   // that nothing goes to
   std::map<std::string, bool> cut;    // addresses that nothing goes to or comes from
   std::vector<std::string> recorded;  // everything that was sent, if `record`
   bool record = false;
@@ -128,7 +129,7 @@ class FakeNetwork {
     for (const Flying& one : arrived) {
       const auto found = machines_.find(one.to);
       const bool there = found != machines_.end() && found->second->node != nullptr &&
-                         !cut[one.from] && !cut[one.to];
+                         !cut[one.from] && !cut[one.to] && !deaf[one.to];
       if (one.question) {
         Stream(one, there);
       } else if (there) {

@@ -154,6 +154,38 @@ TEST(Node, TheDeadAreFoundOutAndTheReturnedAreAskedWhatTheyDidMeanwhile) {
   }
 }
 
+TEST(Node, OneThatWasDeadToOthersWithoutKnowingIsToldWhatItMissed) {
+  FakeNetwork network = Three();
+  StartAll(network);
+  network.RunFor(1s);
+  network.deaf["a"] = true;  // what a sends arrives; so c never takes it for dead
+  network.RunFor(4s);
+  EXPECT_FALSE(Sees(network, "a", "c"));
+  network.replica("a").Admit(kKey, kLimit, 60, network.now);
+  network.RunFor(200ms);
+  EXPECT_TRUE(Sees(network, "c", "a"));
+  EXPECT_EQ(network.replica("c").Remaining(kKey, kLimit, network.now), 100u);
+  network.deaf["a"] = false;
+  network.RunFor(5s);
+  for (const std::string& id : kThree) {
+    EXPECT_EQ(network.replica(id).Remaining(kKey, kLimit, network.now), 40u) << id;
+  }
+}
+
+TEST(Node, OneThatLeavesIsGoneAtOnceAndMayReturn) {
+  FakeNetwork network = Three();
+  StartAll(network);
+  network.RunFor(1s);
+  network.node("c").Leave(network.now());
+  network.RunFor(2ms);
+  network.Stop("c");
+  EXPECT_FALSE(Sees(network, "a", "c"));
+  network.RunFor(1s);
+  network.Start("c", 2, kThree);
+  network.RunFor(100ms);
+  ExpectAllSeeAll(network);
+}
+
 TEST(Node, AnIdleClusterSendsOnePingASecondForEachPair) {
   FakeNetwork network = Three();
   StartAll(network);
