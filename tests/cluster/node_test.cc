@@ -176,7 +176,7 @@ TEST(Node, OneThatLeavesIsGoneAtOnceAndMayReturn) {
   FakeNetwork network = Three();
   StartAll(network);
   network.RunFor(1s);
-  network.node("c").Leave(network.now());
+  network.node("c").Leave(network.now);
   network.RunFor(2ms);
   network.Stop("c");
   EXPECT_FALSE(Sees(network, "a", "c"));
