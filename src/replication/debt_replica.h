@@ -47,7 +47,9 @@ class DebtReplica : public Replica {
   void SetPeers(std::vector<uint32_t> peers) override;
   bool Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override;
   void Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override;
-  void Refund(const Key& key, uint64_t cost, Instant now) override { Refund({key}, cost, now); }
+  void Refund(const Key& key, uint64_t cost, Instant now) override {
+    Refund(StateName{key}, cost, now);
+  }
   void Refund(const StateName& name, uint64_t cost, Instant now);
   int128 Level(const Key& key, const SharedBucket& limit, Instant now) override;
   std::vector<Envelope> Tick(Instant now) override;

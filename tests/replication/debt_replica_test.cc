@@ -50,6 +50,14 @@ TEST(DebtReplica, BrokenBytesChangeNothing) {
   EXPECT_EQ(other.Remaining(kKey, kLimit, kStart), 50u);
 }
 
+TEST(DebtReplica, WhatIsGivenBackIsThereAgain) {
+  DebtReplica node({0, 1}, {}, kStart);
+  Replica& replica = node;
+  ASSERT_TRUE(replica.Admit(kKey, kLimit, 30, kStart));
+  replica.Refund(kKey, 20, kStart);
+  EXPECT_EQ(node.Remaining(kKey, kLimit, kStart), 90u);
+}
+
 TEST(DebtReplica, AnIdleSubjectCostsNothing) {
   DebtReplica node({0, 1}, {}, kStart);
   node.SetPeers({0, 1});

@@ -97,7 +97,8 @@ class RowsCheck final : public Observer {
     const Duration drift =
         (h.at - written.epoch) / kMillion * kTolerancePpm + std::chrono::microseconds(2);
     const auto hops = 2 * static_cast<int64_t>(cluster.scenario().nodes());  // over new lives, too
-    if (epoch < written.epoch - drift || epoch > written.epoch + drift + hops * (travel_ + kAgeStep)) {
+    if (epoch < written.epoch - drift ||
+        epoch > written.epoch + drift + hops * (travel_ + kAgeStep)) {
       Fail(h,
            fmt::format("node {} dates {} to {}, it began at {}; envelopes took at most {}", h.node,
                        Named(change.name), Shown(epoch), Shown(written.epoch), Shown(travel_)));
