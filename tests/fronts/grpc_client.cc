@@ -177,12 +177,6 @@ ClientCall& GrpcClient::Call(const std::string& path, std::string_view message,
   return calls_[stream];
 }
 
-std::shared_ptr<const Rulebook> RulesOf(std::string_view yaml) {
-  const ParseResult result = ParseRulesText(yaml, "rules.yaml", {});
-  EXPECT_TRUE(result.ok()) << ToString(result.errors);
-  return result.rules;
-}
-
 std::shared_ptr<const Rulebook> RatelimitRulesOf(std::string_view yaml) {
   const ParseResult result = ParseRatelimitText(yaml, "ratelimit.yaml", {});
   EXPECT_TRUE(result.ok()) << ToString(result.errors);

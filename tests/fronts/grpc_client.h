@@ -15,7 +15,7 @@
 
 #include "fronts/grpc/grpc_front.h"
 #include "fronts/protocol.h"
-#include "weir/limiter.h"
+#include "tests/limiter/testing.h"
 
 namespace weir::testing {
 
@@ -129,7 +129,6 @@ class GrpcRig {
   GrpcClient client;
 };
 
-std::shared_ptr<const Rulebook> RulesOf(std::string_view yaml);
 std::shared_ptr<const Rulebook> RatelimitRulesOf(std::string_view yaml);
 
 }  // namespace weir::testing

@@ -11,14 +11,6 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr std::string_view kRules = R"(
-namespaces:
-  n:
-    resources:
-      box: {copies: {per_subject: 5, total: 8, groups: [{name: trial, limit: 4, subjects: [ann]}]}}
-      lock: {copies: {per_subject: 1}}
-      rate: {limits: [{limit: 1, per: 1s}]}
-)";
 const std::string kNobody = "00000000000000000000000000000001";
 
 v1::SessionRequest Reserve(uint64_t id, const std::string& resource, uint64_t copies = 1,
@@ -77,7 +69,7 @@ class GrpcHolds : public ::testing::Test {
   }
   LimiterStats Stats() { return rig_.limiter.Stats(); }
 
-  GrpcRig rig_{RulesOf(kRules)};
+  GrpcRig rig_{Rules(kHoldRules)};
 };
 
 TEST_F(GrpcHolds, ErrorsAreAnswersWithTheirCode) {

@@ -31,7 +31,7 @@ class GrpcHttp2 : public ::testing::Test {
     client_.Listen();
   }
 
-  GrpcRig rig_{RulesOf(kRules)};
+  GrpcRig rig_{Rules(kRules)};
   GrpcClient& client_ = rig_.client;
 };
 
@@ -244,7 +244,7 @@ TEST_F(GrpcHttp2, ACallMayComeInPieces) {
   client_.Send(first, Framed(Question()), true);
   const std::string bytes = client_.TakeBytes();
   for (size_t split = 0; split <= bytes.size(); ++split) {
-    GrpcRig rig(RulesOf(kRules));
+    GrpcRig rig(Rules(kRules));
     rig.client.Open(kPeek);  // so that the client expects an answer
     rig.client.TakeBytes();
     rig.client.Give(std::string_view(bytes).substr(0, split));
@@ -319,7 +319,7 @@ TEST_F(GrpcHttp2, FloodsOfFramesThatBringNothingEndTheConnection) {
   const std::string unknown = Frame(0xb, 0, 0, "x");
   const std::string priority = Frame(2, 0, 1, std::string("\0\0\0\0\0", 5));
   for (const std::string& frame : {ping, settings, unknown, priority}) {
-    GrpcRig rig(RulesOf(kRules));
+    GrpcRig rig(Rules(kRules));
     rig.client.Exchange();
     for (int i = 0; i < 3000 && !rig.protocol->done(); ++i) rig.client.Give(frame);
     EXPECT_TRUE(rig.protocol->done()) << int{frame[3]};

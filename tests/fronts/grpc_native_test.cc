@@ -40,7 +40,7 @@ class GrpcNative : public ::testing::Test {
     return rig_.client.Call(path, request.SerializeAsString());
   }
 
-  GrpcRig rig_{RulesOf(kRules)};
+  GrpcRig rig_{Rules(kRules)};
 };
 
 TEST_F(GrpcNative, ARequestTakesOneIfNothingElseIsSaid) {

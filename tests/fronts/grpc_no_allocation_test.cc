@@ -20,7 +20,7 @@ namespaces:
 )";
 
 size_t SteadyAllocations(const std::string& path, const std::string& message) {
-  GrpcRig rig(RulesOf(kRules));
+  GrpcRig rig(Rules(kRules));
   const auto round = [&] {
     std::vector<std::string> reads;
     for (int i = 0; i < 50; ++i) {

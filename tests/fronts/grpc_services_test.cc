@@ -37,7 +37,7 @@ std::vector<int> Statuses(const ClientCall& call) {
 }
 
 TEST(GrpcHealth, ChecksTheServerAndItsServices) {
-  GrpcRig rig(RulesOf(kRules));
+  GrpcRig rig(Rules(kRules));
   for (const char* service : {"", "weir.v1.Limiter", "grpc.health.v1.Health",
                               "envoy.service.ratelimit.v3.RateLimitService"}) {
     EXPECT_EQ(Statuses(rig.client.Call(kCheck, About(service))), (std::vector<int>{1})) << service;
@@ -48,7 +48,7 @@ TEST(GrpcHealth, ChecksTheServerAndItsServices) {
 }
 
 TEST(GrpcHealth, WatchTellsAtOnceAndAtEveryChange) {
-  GrpcRig rig(RulesOf(kRules));
+  GrpcRig rig(Rules(kRules));
   const int32_t stream = rig.client.Open(kWatch);
   rig.client.Send(stream, Framed(About("weir.v1.Limiter")), true);
   rig.client.Exchange();
@@ -65,7 +65,7 @@ TEST(GrpcHealth, WatchTellsAtOnceAndAtEveryChange) {
 }
 
 TEST(GrpcHealth, AChangeThatComesAfterTheCallEndedIsForgotten) {
-  GrpcRig rig(RulesOf(kRules));
+  GrpcRig rig(Rules(kRules));
   const int32_t stream = rig.client.Open(kWatch);
   rig.client.Send(stream, Framed(About("")), false);
   rig.client.Exchange();
@@ -85,7 +85,7 @@ TEST(GrpcHealth, AChangeThatComesAfterTheCallEndedIsForgotten) {
 }
 
 TEST(GrpcHealth, WatchOfAnUnknownServiceWaitsForIt) {
-  GrpcRig rig(RulesOf(kRules));
+  GrpcRig rig(Rules(kRules));
   const int32_t stream = rig.client.Open(kWatch);
   rig.client.Send(stream, Framed(About("nobody")), false);
   rig.client.Exchange();
@@ -116,7 +116,7 @@ std::set<std::string> Files(const ServerReflectionResponse& response) {
 }
 
 TEST(GrpcReflection, ListsEveryServiceInBothVersions) {
-  GrpcRig rig(RulesOf(kRules));
+  GrpcRig rig(Rules(kRules));
   ServerReflectionRequest request;
   request.set_host("weir");
   request.set_list_services("*");
@@ -140,7 +140,7 @@ TEST(GrpcReflection, ListsEveryServiceInBothVersions) {
 }
 
 TEST(GrpcReflection, AFileComesWithThoseThatItNeeds) {
-  GrpcRig rig(RulesOf(kRules));
+  GrpcRig rig(Rules(kRules));
   ServerReflectionRequest request;
   request.set_file_by_filename("envoy/service/ratelimit/v3/rls.proto");
   const std::set<std::string> files = Files(Reflect(rig, request));
@@ -154,7 +154,7 @@ TEST(GrpcReflection, AFileComesWithThoseThatItNeeds) {
 }
 
 TEST(GrpcReflection, WhatIsNotThereIsAnErrorAndTheStreamGoesOn) {
-  GrpcRig rig(RulesOf(kRules));
+  GrpcRig rig(Rules(kRules));
   ServerReflectionRequest request;
   request.set_file_by_filename("no.proto");
   EXPECT_EQ(Reflect(rig, request).error_response().error_code(), 5);

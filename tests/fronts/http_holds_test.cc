@@ -11,14 +11,6 @@ namespace {
 using namespace testing;  // NOLINT: the helpers are most of what is written here
 using std::chrono::seconds;
 
-constexpr std::string_view kHoldRules = R"(
-namespaces:
-  n:
-    resources:
-      box: {copies: {per_subject: 5, total: 8, groups: [{name: trial, limit: 4, subjects: [ann]}]}}
-      lock: {copies: {per_subject: 1}}
-      rate: {limits: [{limit: 1, per: 1s}]}
-)";
 constexpr std::string_view kNobody = "00000000000000000000000000000001";
 
 std::string Text(const std::string& answer, const std::string& field) {

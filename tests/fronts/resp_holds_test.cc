@@ -13,14 +13,6 @@ using std::chrono::seconds;
 using testing::FakeLink;
 using testing::kStart;
 
-constexpr std::string_view kRules = R"(
-namespaces:
-  n:
-    resources:
-      box: {copies: {per_subject: 5, total: 8, groups: [{name: trial, limit: 4, subjects: [ann]}]}}
-      lock: {copies: {per_subject: 1}}
-      rate: {limits: [{limit: 1, per: 1s}]}
-)";
 constexpr std::string_view kNobody = "00000000000000000000000000000001";
 
 // The bulk string that follows a field's name.
@@ -30,7 +22,7 @@ std::string Field(const std::string& answer, std::string_view name) {
 }
 
 struct RespHolds : ::testing::Test {
-  std::unique_ptr<Limiter> limiter = testing::Open(kRules);
+  std::unique_ptr<Limiter> limiter = testing::Open(testing::kHoldRules);
   RespFront front{*limiter};
   FakeLink link{front}, other{front};
   std::string Send(const std::string& line, Instant now = kStart) {

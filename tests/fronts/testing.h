@@ -1,8 +1,6 @@
 // What the tests of the fronts share: a connection without a socket.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,18 +8,9 @@
 #include <vector>
 
 #include "fronts/protocol.h"
-#include "weir/limiter.h"
+#include "tests/limiter/testing.h"
 
 namespace weir::testing {
-
-inline constexpr Instant kStart = FromNanos(1'800'000'000'000'000'000);
-
-inline std::unique_ptr<Limiter> Open(std::string_view yaml, LimiterOptions options = {}) {
-  std::string errors;
-  std::shared_ptr<const Rulebook> rules = ParseRules(yaml, &errors);
-  EXPECT_EQ(errors, "");
-  return std::make_unique<Limiter>(std::move(rules), options, kStart);
-}
 
 // Keeps what was not used, as the server does, and all that was written.
 class FakeLink : public Link {

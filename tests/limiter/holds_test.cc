@@ -15,18 +15,9 @@ using std::chrono::seconds;
 using testing::Holder;
 using testing::kStart;
 
-constexpr std::string_view kRules = R"(
-namespaces:
-  n:
-    resources:
-      box: {copies: {per_subject: 5, total: 8, groups: [{name: trial, limit: 4, subjects: [ann]}]}}
-      lock: {copies: {per_subject: 1}}
-      rate: {limits: [{limit: 1, per: 1s}]}
-)";
-
 class Holds : public ::testing::Test {
  protected:
-  std::unique_ptr<Limiter> limiter_ = testing::Open(kRules);
+  std::unique_ptr<Limiter> limiter_ = testing::Open(testing::kHoldRules);
   uint64_t HeldTotal() {
     Holder looker(*limiter_);
     const Result<Reservation> all = looker.Reserve({"n", "box", "looker", 5, 1});

@@ -73,4 +73,14 @@ namespaces:
           - {name: everyone, limit: 1000, per: 1s, key: []}
 )";
 
+// What is held: `box` by subject, in all and by a group; `lock` once; `rate` is not held at all.
+inline constexpr std::string_view kHoldRules = R"(
+namespaces:
+  n:
+    resources:
+      box: {copies: {per_subject: 5, total: 8, groups: [{name: trial, limit: 4, subjects: [ann]}]}}
+      lock: {copies: {per_subject: 1}}
+      rate: {limits: [{limit: 1, per: 1s}]}
+)";
+
 }  // namespace weir::testing
