@@ -4,7 +4,7 @@
 
 #include "tests/algorithms/testing.h"
 
-namespace weir {
+namespace weir::algorithm_test {
 namespace {
 
 TEST(AlgorithmTest, DivisionRoundsTowardsTheEndItNames) {
@@ -31,4 +31,4 @@ TEST(AlgorithmTest, InstantsOutsideTheTimelineAreItsEnds) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::algorithm_test

@@ -4,7 +4,7 @@
 
 #include "tests/algorithms/testing.h"
 
-namespace weir {
+namespace weir::burst_tiers_test {
 namespace {
 
 using Tier = BurstTiers::Tier;
@@ -301,4 +301,4 @@ TEST(BurstTiersTest, EndlessCooldownDoesNotOverflow) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::burst_tiers_test

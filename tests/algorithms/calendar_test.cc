@@ -8,7 +8,7 @@
 
 #include "tests/algorithms/testing.h"
 
-namespace weir {
+namespace weir::calendar_test {
 namespace {
 
 using Unit = Calendar::Unit;
@@ -203,4 +203,4 @@ TEST(CalendarTest, EveryBoundaryOfFortyYearsIsMet) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::calendar_test

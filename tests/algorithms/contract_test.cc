@@ -7,7 +7,7 @@
 #include "algorithms/limit.h"
 #include "tests/algorithms/testing.h"
 
-namespace weir {
+namespace weir::contract_test {
 namespace {
 
 using rc::gen::element;
@@ -231,4 +231,4 @@ TYPED_TEST(ContractTest, StartHasTheUseItWasGiven) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::contract_test

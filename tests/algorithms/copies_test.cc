@@ -4,7 +4,7 @@
 
 #include "tests/algorithms/testing.h"
 
-namespace weir {
+namespace weir::copies_test {
 namespace {
 
 TEST(CopiesTest, HeldCopiesComeBackWhenReturned) {
@@ -47,4 +47,4 @@ TEST(CopiesTest, HeldCopiesAreForgottenLast) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::copies_test

@@ -4,7 +4,7 @@
 
 #include "tests/algorithms/testing.h"
 
-namespace weir {
+namespace weir::fixed_window_test {
 namespace {
 
 using Anchor = FixedWindow::Anchor;
@@ -184,4 +184,4 @@ TEST(FixedWindowTest, ExtremeNumbersAreExact) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::fixed_window_test

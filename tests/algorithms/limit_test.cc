@@ -4,7 +4,7 @@
 
 #include "tests/algorithms/testing.h"
 
-namespace weir {
+namespace weir::limit_test {
 namespace {
 
 using Anchor = FixedWindow::Anchor;
@@ -111,4 +111,4 @@ TEST(LimitTest, CalendarsAreComparedByUnitAndZone) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::limit_test

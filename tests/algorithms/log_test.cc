@@ -7,7 +7,7 @@
 
 #include "tests/algorithms/testing.h"
 
-namespace weir {
+namespace weir::log_test {
 namespace {
 
 Log Sample() {
@@ -187,4 +187,4 @@ RC_GTEST_PROP(LogProperty, EqualsAMap, ()) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::log_test

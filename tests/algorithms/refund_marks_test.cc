@@ -8,7 +8,7 @@
 #include "algorithms/token_bucket.h"
 #include "tests/algorithms/testing.h"
 
-namespace weir {
+namespace weir::refund_marks_test {
 namespace {
 
 // A bucket that settles, as a store would do it.
@@ -154,4 +154,4 @@ RC_GTEST_PROP(RefundMarksProperty, NoRefundIsMoreThanAnHonestBucketWouldHave, ()
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::refund_marks_test

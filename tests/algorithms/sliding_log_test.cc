@@ -7,7 +7,7 @@
 
 #include "tests/algorithms/testing.h"
 
-namespace weir {
+namespace weir::sliding_log_test {
 namespace {
 
 TEST(SlidingLogTest, AdmittedWhenTheOldestHitIsStrictlyOlderThanPer) {
@@ -164,4 +164,4 @@ RC_GTEST_PROP(SlidingLogProperty, NoWindowHoldsMoreThanTheLimit, ()) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::sliding_log_test

@@ -7,7 +7,7 @@
 
 #include "tests/algorithms/testing.h"
 
-namespace weir {
+namespace weir::sliding_window_test {
 namespace {
 
 using Edge = SlidingWindow::Edge;
@@ -252,4 +252,4 @@ TEST(SlidingWindowTest, ExtremeNumbersAreExact) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::sliding_window_test

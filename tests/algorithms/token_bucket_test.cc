@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "tests/algorithms/testing.h"
 
-namespace weir {
+namespace weir::token_bucket_test {
 namespace {
 
 TEST(TokenBucketTest, TwoTokensAreBackFifteenSecondsAfterTenPerMinuteWereUsed) {
@@ -228,4 +228,4 @@ TEST(TokenBucketTest, DecideSaysWhatRoomTakeWhenAndResetSay) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::token_bucket_test

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace weir {
+namespace weir::keyed_hash_test {
 namespace {
 
 constexpr std::array<uint64_t, 2> kSecret = {0x0706050403020100, 0x0f0e0d0c0b0a0908};
@@ -56,4 +56,4 @@ TEST(KeyedHash, DependsOnEveryByteAndOnTheSecret) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::keyed_hash_test

@@ -6,7 +6,7 @@
 
 #include "tests/cli/process.h"
 
-namespace weir {
+namespace weir::cli_test {
 namespace {
 
 constexpr char kGood[] = R"(namespaces:
@@ -194,4 +194,4 @@ TEST_F(CommandLine, MistakesOfUsageAreTold) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::cli_test

@@ -4,7 +4,7 @@
 
 #include "tests/clients_cpp/fakes.h"
 
-namespace weir::client {
+namespace weir::client::acquire_test {
 namespace {
 
 Copies C(const std::string& name) { return {"shop", name, "ann"}; }
@@ -103,4 +103,4 @@ RC_GTEST_PROP(AcquireAll, GrantsTheMostThatAllHaveOrNothingAndLeaksNothing, ()) 
 }
 
 }  // namespace
-}  // namespace weir::client
+}  // namespace weir::client::acquire_test

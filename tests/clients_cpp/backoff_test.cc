@@ -6,7 +6,7 @@
 
 #include "tests/clients_cpp/fakes.h"
 
-namespace weir::client {
+namespace weir::client::backoff_test {
 namespace {
 
 Value Refuse(const Question& /*question*/) { return RefusedFor(1s); }
@@ -103,4 +103,4 @@ TEST(Backoff, TwoResourcesShareOneBudget) {
 }
 
 }  // namespace
-}  // namespace weir::client
+}  // namespace weir::client::backoff_test

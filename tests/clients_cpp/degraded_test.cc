@@ -5,7 +5,7 @@
 #include "clients/cpp/src/safe_buckets.h"
 #include "tests/clients_cpp/fakes.h"
 
-namespace weir::client {
+namespace weir::client::degraded_test {
 namespace {
 
 Value Away(const Question& /*question*/) { BeAway(); }
@@ -246,4 +246,4 @@ TEST(KillSwitch, OneForTheProcess) {
 }
 
 }  // namespace
-}  // namespace weir::client
+}  // namespace weir::client::degraded_test

@@ -4,7 +4,7 @@
 
 #include "tests/clients_cpp/fakes.h"
 
-namespace weir::client {
+namespace weir::client::failover_test {
 namespace {
 
 TEST(Failover, TheNextAddressAnswersAndTheFirstIsPreferredOnceItIsBack) {
@@ -56,4 +56,4 @@ TEST(Failover, AClientWithoutAnAddressIsAMistake) {
 }
 
 }  // namespace
-}  // namespace weir::client
+}  // namespace weir::client::failover_test

@@ -3,7 +3,7 @@
 #include "clients/cpp/src/local_transfer.h"
 #include "tests/clients_cpp/fakes.h"
 
-namespace weir::client {
+namespace weir::client::holds_test {
 namespace {
 
 // Figures 5 and 6 of the paper on Charon.
@@ -187,4 +187,4 @@ TEST(LocalTransfers, AreReadAndWrittenAsThePythonClientDoes) {
 }
 
 }  // namespace
-}  // namespace weir::client
+}  // namespace weir::client::holds_test

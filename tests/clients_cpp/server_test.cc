@@ -8,7 +8,7 @@
 #include "tests/clients_cpp/fakes.h"
 #include "tests/e2e/server_process.h"
 
-namespace weir::client {
+namespace weir::client::server_test {
 namespace {
 
 using e2e::ServerProcess;
@@ -352,4 +352,4 @@ TEST_F(ClientsCppTls, OnlyWhomItTrustsAndOnlyWithItsOwnCertificate) {
 }
 
 }  // namespace
-}  // namespace weir::client
+}  // namespace weir::client::server_test

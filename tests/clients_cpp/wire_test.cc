@@ -7,7 +7,7 @@
 #include "tests/clients_cpp/fakes.h"
 #include "tests/clients_cpp/tcp_server.h"
 
-namespace weir::client {
+namespace weir::client::wire_test {
 namespace {
 
 const std::string kAllowed = "*4\r\n$7\r\nallowed\r\n:1\r\n$7\r\ngranted\r\n:1\r\n";
@@ -186,4 +186,4 @@ TEST(ThreadedWire, ACrowdSharesAClientWhileItsServerHangsUpNowAndThen) {
 }
 
 }  // namespace
-}  // namespace weir::client
+}  // namespace weir::client::wire_test

@@ -9,7 +9,7 @@
 #include "rules/print.h"
 #include "tests/config/postgres_server.h"
 
-namespace weir {
+namespace weir::config_store_test {
 namespace {
 
 constexpr Instant kNow = FromNanos(1'700'000'000'000'000'000);
@@ -336,4 +336,4 @@ TEST(PostgresAway, IsAnErrorInTimeAndIsOverWhenItIsBack) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::config_store_test

@@ -8,7 +8,7 @@
 #include "rules/parse.h"
 #include "rules/print.h"
 
-namespace weir {
+namespace weir::tree_test {
 namespace {
 
 TEST(Tree, ExamplesMeanTheSameAsJsonAndAsYaml) {
@@ -70,4 +70,4 @@ TEST(Tree, DifferencesAreALineEach) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::tree_test

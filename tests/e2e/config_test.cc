@@ -8,7 +8,7 @@
 #include "tests/config/postgres_server.h"
 #include "tests/e2e/server_process.h"
 
-namespace weir::e2e {
+namespace weir::e2e::config_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -306,4 +306,4 @@ TEST_F(E2eConfig, TheApiDescribesItself) {
 }
 
 }  // namespace
-}  // namespace weir::e2e
+}  // namespace weir::e2e::config_test

@@ -7,7 +7,7 @@
 #include "tests/e2e/network_namespace.h"
 #include "tests/e2e/server_process.h"
 
-namespace weir::e2e {
+namespace weir::e2e::cut_off_test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -50,4 +50,4 @@ TEST(E2eCutOff, AClientLosesItsHoldsWithinTheSessionTimeout) {
 }
 
 }  // namespace
-}  // namespace weir::e2e
+}  // namespace weir::e2e::cut_off_test

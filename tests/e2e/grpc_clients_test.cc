@@ -5,7 +5,7 @@
 
 #include "tests/e2e/server_process.h"
 
-namespace weir::e2e {
+namespace weir::e2e::grpc_clients_test {
 namespace {
 
 const std::string kSource = WEIR_SOURCE_DIR;
@@ -62,4 +62,4 @@ TEST(E2eGrpcClients, H2loadsCallsAllSucceed) {
 }
 
 }  // namespace
-}  // namespace weir::e2e
+}  // namespace weir::e2e::grpc_clients_test

@@ -6,7 +6,7 @@
 
 #include "tests/e2e/server_process.h"
 
-namespace weir::e2e {
+namespace weir::e2e::holds_test {
 namespace {
 
 constexpr char kRules[] =
@@ -176,4 +176,4 @@ TEST_F(E2eHolds, ACommandRunsWhileItsCopiesAreHeld) {
 }
 
 }  // namespace
-}  // namespace weir::e2e
+}  // namespace weir::e2e::holds_test

@@ -3,7 +3,7 @@
 
 #include "tests/e2e/server_process.h"
 
-namespace weir::e2e {
+namespace weir::e2e::http_clients_test {
 namespace {
 
 constexpr char kRules[] =
@@ -122,4 +122,4 @@ TEST_F(E2eHttpClients, ManyCurlsAtOnceGetExactlyTheLimit) {
 }
 
 }  // namespace
-}  // namespace weir::e2e
+}  // namespace weir::e2e::http_clients_test

@@ -16,7 +16,7 @@
 #include "tests/e2e/holder.h"
 #include "tests/e2e/server_process.h"
 
-namespace weir::e2e {
+namespace weir::e2e::kills_test {
 namespace {
 
 using Millis = std::chrono::milliseconds;
@@ -205,4 +205,4 @@ TEST_F(E2eKills, LongAThousandNeitherGrantTooMuchNorLeaveAnythingBehind) {
 }
 
 }  // namespace
-}  // namespace weir::e2e
+}  // namespace weir::e2e::kills_test

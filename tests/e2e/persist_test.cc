@@ -6,7 +6,7 @@
 
 #include "tests/e2e/server_process.h"
 
-namespace weir::e2e {
+namespace weir::e2e::persist_test {
 namespace {
 
 constexpr char kRules[] =
@@ -143,4 +143,4 @@ TEST_F(E2ePersist, TwoServersDoNotShareADirectory) {
 }
 
 }  // namespace
-}  // namespace weir::e2e
+}  // namespace weir::e2e::persist_test

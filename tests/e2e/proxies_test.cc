@@ -7,7 +7,7 @@
 #include "tests/e2e/proxy.h"
 #include "tests/e2e/server_process.h"
 
-namespace weir::e2e {
+namespace weir::e2e::proxies_test {
 namespace {
 
 // The resources of examples/edge.yaml, with limits that do not refill while a test runs.
@@ -194,4 +194,4 @@ TEST_F(E2eHaproxy, LimitsNobodyWhileWeirIsAway) {
 }
 
 }  // namespace
-}  // namespace weir::e2e
+}  // namespace weir::e2e::proxies_test

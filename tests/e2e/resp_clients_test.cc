@@ -6,7 +6,7 @@
 
 #include "tests/e2e/server_process.h"
 
-namespace weir::e2e {
+namespace weir::e2e::resp_clients_test {
 namespace {
 
 constexpr char kRules[] =
@@ -142,4 +142,4 @@ TEST_F(E2eHiredis, ArgumentsMayHoldAnyBytes) {
 }
 
 }  // namespace
-}  // namespace weir::e2e
+}  // namespace weir::e2e::resp_clients_test

@@ -7,7 +7,7 @@
 
 #include "tests/e2e/server_process.h"
 
-namespace weir::e2e {
+namespace weir::e2e::roles_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -169,4 +169,4 @@ TEST_F(E2eRoles, RolesThatMakeNoSenseAreRefused) {
 }
 
 }  // namespace
-}  // namespace weir::e2e
+}  // namespace weir::e2e::roles_test

@@ -4,7 +4,7 @@
 
 #include "tests/e2e/server_process.h"
 
-namespace weir::e2e {
+namespace weir::e2e::server_test {
 namespace {
 
 constexpr char kRules[] =
@@ -310,4 +310,4 @@ TEST_F(E2eServer, TheCommandLineAsksARunningServer) {
 }
 
 }  // namespace
-}  // namespace weir::e2e
+}  // namespace weir::e2e::server_test

@@ -5,7 +5,7 @@
 #include "fronts/envoy/rate_limit_json.h"
 #include "tests/fronts/grpc_client.h"
 
-namespace weir::testing {
+namespace weir::testing::envoy_test {
 namespace {
 
 using envoy::extensions::common::ratelimit::v3::RateLimitDescriptor;
@@ -326,4 +326,4 @@ TEST(EnvoyJson, WhatIsWrongIsTold) {
 }
 
 }  // namespace
-}  // namespace weir::testing
+}  // namespace weir::testing::envoy_test

@@ -6,7 +6,7 @@
 
 #include "tests/fronts/grpc_client.h"
 
-namespace weir::testing {
+namespace weir::testing::grpc_holds_test {
 namespace {
 
 using std::chrono::seconds;
@@ -191,4 +191,4 @@ TEST_F(GrpcHolds, AnAnswerForAStreamThatIsGoneIsDropped) {
 }
 
 }  // namespace
-}  // namespace weir::testing
+}  // namespace weir::testing::grpc_holds_test

@@ -7,7 +7,7 @@
 #include "fronts/grpc/http2_session.h"
 #include "tests/fronts/grpc_client.h"
 
-namespace weir::testing {
+namespace weir::testing::grpc_http2_test {
 namespace {
 
 constexpr std::string_view kRules =
@@ -520,4 +520,4 @@ TEST(FrameMeter, PointsComeBackWithTime) {
 }
 
 }  // namespace
-}  // namespace weir::testing
+}  // namespace weir::testing::grpc_http2_test

@@ -5,7 +5,7 @@
 #include "fronts/grpc/native_messages.h"
 #include "tests/fronts/grpc_client.h"
 
-namespace weir::testing {
+namespace weir::testing::grpc_native_test {
 namespace {
 
 constexpr std::string_view kRules = R"(
@@ -182,4 +182,4 @@ TEST(NativeMessages, MillisecondsAreRoundedUp) {
 }
 
 }  // namespace
-}  // namespace weir::testing
+}  // namespace weir::testing::grpc_native_test

@@ -6,7 +6,7 @@
 #include "tests/fronts/grpc_client.h"
 #include "tests/rules/allocations.h"
 
-namespace weir::testing {
+namespace weir::testing::grpc_no_allocation_test {
 namespace {
 
 constexpr std::string_view kRules = R"(
@@ -67,4 +67,4 @@ TEST(GrpcNoAllocation, OfEnvoysRequests) {
 }
 
 }  // namespace
-}  // namespace weir::testing
+}  // namespace weir::testing::grpc_no_allocation_test

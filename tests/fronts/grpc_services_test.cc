@@ -8,7 +8,7 @@
 
 #include "tests/fronts/grpc_client.h"
 
-namespace weir::testing {
+namespace weir::testing::grpc_services_test {
 namespace {
 
 using ::grpc::health::v1::HealthCheckRequest;
@@ -165,4 +165,4 @@ TEST(GrpcReflection, WhatIsNotThereIsAnErrorAndTheStreamGoesOn) {
 }
 
 }  // namespace
-}  // namespace weir::testing
+}  // namespace weir::testing::grpc_services_test

@@ -6,7 +6,7 @@
 #include "fronts/http/http_front.h"
 #include "tests/fronts/http_testing.h"
 
-namespace weir {
+namespace weir::http_connection_test {
 namespace {
 
 using namespace testing;  // NOLINT: the helpers are most of what is written here
@@ -164,4 +164,4 @@ TEST(HttpSplits, SingleBytesGiveTheSameAnswersAsAll) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::http_connection_test

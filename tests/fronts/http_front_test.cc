@@ -4,7 +4,7 @@
 #include "fronts/http/http_front.h"
 #include "tests/fronts/http_testing.h"
 
-namespace weir {
+namespace weir::http_front_test {
 namespace {
 
 using namespace testing;  // NOLINT: the helpers are most of what is written here
@@ -291,4 +291,4 @@ TEST_F(HttpTest, OtherRoutesAreThere) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::http_front_test

@@ -6,7 +6,7 @@
 #include "fronts/http/query.h"
 #include "fronts/http/request_head.h"
 
-namespace weir::http {
+namespace weir::http::http_head_test {
 namespace {
 
 int StatusOf(const std::string& text) {
@@ -175,4 +175,4 @@ TEST(HttpAddress, NetworksHoldTheirAddresses) {
 }
 
 }  // namespace
-}  // namespace weir::http
+}  // namespace weir::http::http_head_test

@@ -5,7 +5,7 @@
 
 #include "tests/fronts/http_testing.h"
 
-namespace weir {
+namespace weir::http_holds_test {
 namespace {
 
 using namespace testing;  // NOLINT: the helpers are most of what is written here
@@ -210,4 +210,4 @@ TEST_F(HttpHolds, ASessionThatEndsAnswersWhatItWaitedFor) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::http_holds_test

@@ -7,7 +7,7 @@
 #include "tests/fronts/testing.h"
 #include "tests/rules/allocations.h"
 
-namespace weir {
+namespace weir::no_allocation_test {
 namespace {
 
 using testing::kStart;
@@ -82,4 +82,4 @@ TEST(NoAllocation, OfNativeRequestsInJson) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::no_allocation_test

@@ -6,7 +6,7 @@
 #include "fronts/poolcounter/poolcounter_front.h"
 #include "tests/fronts/testing.h"
 
-namespace weir {
+namespace weir::poolcounter_test {
 namespace {
 
 using std::chrono::seconds;
@@ -95,4 +95,4 @@ TEST_F(PoolCounter, ClosingReleases) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::poolcounter_test

@@ -4,7 +4,7 @@
 #include "fronts/protocol.h"
 #include "fronts/resp/command.h"
 
-namespace weir::resp {
+namespace weir::resp::resp_command_test {
 namespace {
 
 using Strings = std::vector<std::string>;
@@ -95,4 +95,4 @@ TEST(RespCommand, IncompleteArgumentsAreNotLookedAtAgainBeforeTheyCanBeComplete)
 }
 
 }  // namespace
-}  // namespace weir::resp
+}  // namespace weir::resp::resp_command_test

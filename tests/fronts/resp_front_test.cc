@@ -6,7 +6,7 @@
 #include "fronts/resp/resp_front.h"
 #include "tests/fronts/testing.h"
 
-namespace weir {
+namespace weir::resp_front_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -331,4 +331,4 @@ RC_GTEST_PROP(RespProperty, ThrottleFollowsTheFormula, ()) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::resp_front_test

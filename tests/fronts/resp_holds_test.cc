@@ -6,7 +6,7 @@
 #include "fronts/resp/resp_front.h"
 #include "tests/fronts/testing.h"
 
-namespace weir {
+namespace weir::resp_holds_test {
 namespace {
 
 using std::chrono::seconds;
@@ -201,4 +201,4 @@ TEST_F(RespHolds, WhoWaitsIsNotCutOffByDraining) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::resp_holds_test

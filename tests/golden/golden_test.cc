@@ -11,7 +11,7 @@
 #include "lab/oracle/implementation.h"
 #include "lab/oracle/run.h"
 
-namespace weir::oracle {
+namespace weir::oracle::golden_test {
 namespace {
 
 using nlohmann::json;
@@ -154,4 +154,4 @@ TEST(GoldenTest, VectorsAreThoseThatTheOraclePrints) {
 }
 
 }  // namespace
-}  // namespace weir::oracle
+}  // namespace weir::oracle::golden_test

@@ -7,7 +7,7 @@
 
 #include "weir/limiter.h"
 
-namespace weir {
+namespace weir::adhoc_test {
 namespace {
 
 constexpr Instant kStart = FromNanos(1'800'000'000'000'000'000);
@@ -108,4 +108,4 @@ RC_GTEST_PROP(AdhocProperty, EqualsRedisCellEvenWhenTheNumbersUnderAKeyChange, (
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::adhoc_test

@@ -4,7 +4,7 @@
 #include "rules/parse.h"
 #include "weir/limiter.h"
 
-namespace weir {
+namespace weir::descriptors_test {
 namespace {
 
 constexpr Instant kStart = FromNanos(1'800'000'000'000'000'000);
@@ -163,4 +163,4 @@ TEST_F(Descriptors, ACarriedLimitWinsAndKeepsItsCountWhenItsNumberChanges) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::descriptors_test

@@ -7,7 +7,7 @@
 
 #include "tests/limiter/testing.h"
 
-namespace weir {
+namespace weir::holds_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -348,4 +348,4 @@ TEST(HoldsThread, SessionsOfManyThreadsNeverExceedTheLimit) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::holds_test

@@ -3,7 +3,7 @@
 
 #include "tests/limiter/testing.h"
 
-namespace weir {
+namespace weir::limiter_test {
 namespace {
 
 using std::chrono::hours;
@@ -225,4 +225,4 @@ TEST(Limiter, HitsOfTheLastSecondAreToldWithoutAHardLimitToo) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::limiter_test

@@ -4,7 +4,7 @@
 #include "tests/limiter/testing.h"
 #include "tests/rules/allocations.h"
 
-namespace weir {
+namespace weir::no_allocation_test {
 namespace {
 
 using testing::kStart;
@@ -33,4 +33,4 @@ TEST(NoAllocation, PerDecisionInSteadyState) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::no_allocation_test

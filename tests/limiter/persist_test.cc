@@ -5,7 +5,7 @@
 
 #include "tests/limiter/testing.h"
 
-namespace weir {
+namespace weir::persist_test {
 namespace {
 
 using std::chrono::hours;
@@ -127,4 +127,4 @@ TEST(Persist, BadBytesAreRefused) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::persist_test

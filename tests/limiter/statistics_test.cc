@@ -4,7 +4,7 @@
 #include "limiter/series.h"
 #include "weir/limiter.h"
 
-namespace weir {
+namespace weir::statistics_test {
 namespace {
 
 constexpr Instant kStart = FromNanos(1'800'000'000'000'000'000);  // a whole minute
@@ -110,4 +110,4 @@ TEST(Series, SkippedTimeHoldsZerosHoweverLong) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::statistics_test

@@ -6,7 +6,7 @@
 
 #include "tests/limiter/testing.h"
 
-namespace weir {
+namespace weir::threads_test {
 namespace {
 
 using testing::kStart;
@@ -41,4 +41,4 @@ TEST(LimiterThreads, DecideWhileRulesAreReplaced) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::threads_test

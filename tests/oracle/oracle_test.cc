@@ -6,7 +6,7 @@
 #include "lab/oracle/random_limit.h"
 #include "lab/oracle/run.h"
 
-namespace weir::oracle {
+namespace weir::oracle::oracle_test {
 namespace {
 
 uint64_t Decisions() {
@@ -53,4 +53,4 @@ TEST(OracleTest, SameSeedSameRun) {
 }
 
 }  // namespace
-}  // namespace weir::oracle
+}  // namespace weir::oracle::oracle_test

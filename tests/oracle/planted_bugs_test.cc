@@ -9,7 +9,7 @@
 #include "lab/oracle/sliding_window_oracle.h"
 #include "lab/oracle/token_bucket_oracle.h"
 
-namespace weir::oracle {
+namespace weir::oracle::planted_bugs_test {
 namespace {
 
 // Makes the wrong model from the numbers of a limit.
@@ -179,4 +179,4 @@ TEST(PlantedBugsTest, HistoryIsShrunk) {
 }
 
 }  // namespace
-}  // namespace weir::oracle
+}  // namespace weir::oracle::planted_bugs_test

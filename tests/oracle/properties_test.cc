@@ -8,7 +8,7 @@
 #include "lab/oracle/token_bucket_oracle.h"
 #include "lab/oracle/traffic.h"
 
-namespace weir::oracle {
+namespace weir::oracle::properties_test {
 namespace {
 
 constexpr int kRuns = 2000;
@@ -332,4 +332,4 @@ TEST(PropertiesTest, MergedMarksErrAgainstTheRefund) {
 }
 
 }  // namespace
-}  // namespace weir::oracle
+}  // namespace weir::oracle::properties_test

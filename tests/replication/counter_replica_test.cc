@@ -5,7 +5,7 @@
 
 #include "tests/replication/cluster.h"
 
-namespace weir {
+namespace weir::counter_replica_test {
 namespace {
 
 using Counters = Cluster<CounterReplica>;
@@ -247,4 +247,4 @@ RC_GTEST_PROP(CounterReplicaProperty, OrderAndRepetitionOfMergesDoNotMatter, (ui
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::counter_replica_test

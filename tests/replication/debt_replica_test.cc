@@ -7,7 +7,7 @@
 
 #include "lab/replicated/spotify.h"
 
-namespace weir {
+namespace weir::debt_replica_test {
 namespace {
 
 constexpr Instant kStart = FromNanos(1'800'000'000'000'000'000);
@@ -166,4 +166,4 @@ TEST(DebtOnSpotify, TheSameSeedIsTheSameRun) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::debt_replica_test

@@ -5,7 +5,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-namespace weir {
+namespace weir::debt_rows_test {
 namespace {
 
 constexpr Instant kStart = FromNanos(1'800'000'000'000'000'000);
@@ -124,4 +124,4 @@ RC_GTEST_PROP(DebtRows, TheKeptDebtIsTheFoldOfAllRows, ()) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::debt_rows_test

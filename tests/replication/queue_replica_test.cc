@@ -5,7 +5,7 @@
 
 #include "tests/replication/cluster.h"
 
-namespace weir {
+namespace weir::queue_replica_test {
 namespace {
 
 using Queues = Cluster<QueueReplica>;
@@ -339,4 +339,4 @@ RC_GTEST_PROP(QueueReplicaProperty, OrderAndRepetitionOfMergesDoNotMatter, (uint
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::queue_replica_test

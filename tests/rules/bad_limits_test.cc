@@ -3,7 +3,7 @@
 
 #include "tests/rules/rules_text.h"
 
-namespace weir {
+namespace weir::bad_limits_test {
 namespace {
 
 struct Case {
@@ -158,4 +158,4 @@ TEST(BadLimit, EveryMistakeIsTold) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::bad_limits_test

@@ -3,7 +3,7 @@
 
 #include "tests/rules/rules_text.h"
 
-namespace weir {
+namespace weir::bad_rules_test {
 namespace {
 
 struct Case {
@@ -218,4 +218,4 @@ TEST(BadRules, OverridesDoNotMultiplyBeyondMeasure) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::bad_rules_test

@@ -4,7 +4,7 @@
 
 #include "tests/rules/rules_text.h"
 
-namespace weir {
+namespace weir::coordination_test {
 namespace {
 
 using Kind = weir::Coordination::Kind;
@@ -145,4 +145,4 @@ TEST(Coordination, OfTiersIsToldOnceHoweverManyOverrides) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::coordination_test

@@ -6,7 +6,7 @@
 #include "tests/rules/allocations.h"
 #include "tests/rules/rules_text.h"
 
-namespace weir {
+namespace weir::descriptors_test {
 namespace {
 
 using Entries = std::vector<DescriptorEntry>;
@@ -189,4 +189,4 @@ TEST(Patterns, AStarStandsForAnyTextAlsoForNone) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::descriptors_test

@@ -4,7 +4,7 @@
 
 #include "tests/rules/rules_text.h"
 
-namespace weir {
+namespace weir::document_test {
 namespace {
 
 // The tree in one line, so that two can be compared: {a: 1@1:4}.
@@ -181,4 +181,4 @@ TEST(Document, KeysAreWords) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::document_test

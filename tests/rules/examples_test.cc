@@ -5,7 +5,7 @@
 #include "tests/rules/rules_text.h"
 #include "tests/rules/same_rules.h"
 
-namespace weir {
+namespace weir::examples_test {
 namespace {
 
 const std::string kExamples = std::string(WEIR_SOURCE_DIR) + "/examples/";
@@ -92,4 +92,4 @@ TEST(Examples, TheRatelimitFileIsRead) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::examples_test

@@ -3,7 +3,7 @@
 
 #include "tests/rules/rules_text.h"
 
-namespace weir {
+namespace weir::limits_test {
 namespace {
 
 RuleLimit Read(const std::string& fields) {
@@ -151,4 +151,4 @@ TEST(Limits, AnchorsOfYamlMaySpareWriting) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::limits_test

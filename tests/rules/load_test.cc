@@ -6,7 +6,7 @@
 
 #include "tests/rules/rules_text.h"
 
-namespace weir {
+namespace weir::load_test {
 namespace {
 
 class Load : public testing::Test {
@@ -123,4 +123,4 @@ TEST_F(Load, NormalisationsNameTheirFile) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::load_test

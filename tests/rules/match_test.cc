@@ -5,7 +5,7 @@
 #include "tests/rules/allocations.h"
 #include "tests/rules/rules_text.h"
 
-namespace weir {
+namespace weir::match_test {
 namespace {
 
 constexpr char kRules[] = R"(
@@ -255,4 +255,4 @@ TEST(BigRulebook, LoadsQuicklyAndFindsEveryOverride) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::match_test

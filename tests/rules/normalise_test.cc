@@ -6,7 +6,7 @@
 
 #include "tests/rules/rules_text.h"
 
-namespace weir {
+namespace weir::normalise_test {
 namespace {
 
 using std::chrono::seconds;
@@ -122,4 +122,4 @@ RC_GTEST_PROP(Normalise, TiersAreNormalAfterwardsAndStaySo, ()) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::normalise_test

@@ -2,7 +2,7 @@
 
 #include "tests/rules/rules_text.h"
 
-namespace weir {
+namespace weir::override_test {
 namespace {
 
 constexpr char kBase[] =
@@ -163,4 +163,4 @@ TEST(Override, MayChangeLimitsAndTiersAtOnce) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::override_test

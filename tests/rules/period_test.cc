@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace weir {
+namespace weir::period_test {
 namespace {
 
 std::string Why(std::string_view text) {
@@ -75,4 +75,4 @@ RC_GTEST_PROP(Period, IsReadBackAsItIsPrinted, ()) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::period_test

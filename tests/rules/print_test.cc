@@ -8,7 +8,7 @@
 #include "tests/rules/rules_text.h"
 #include "tests/rules/same_rules.h"
 
-namespace weir {
+namespace weir::print_test {
 namespace {
 
 constexpr ParseOptions kEverything = {true, true};
@@ -145,4 +145,4 @@ TEST(CheckReport, HasColoursOnlyIfAsked) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::print_test

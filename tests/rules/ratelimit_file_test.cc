@@ -3,7 +3,7 @@
 
 #include "tests/rules/rules_text.h"
 
-namespace weir {
+namespace weir::ratelimit_file_test {
 namespace {
 
 using Entries = std::vector<DescriptorEntry>;
@@ -194,4 +194,4 @@ TEST(RatelimitFile, NestsAsDeepAsTwentyFour) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::ratelimit_file_test

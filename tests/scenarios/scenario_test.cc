@@ -10,7 +10,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace weir {
+namespace weir::scenario_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -93,4 +93,4 @@ TEST(ScenarioText, TellsWhatIsWrongWithRules) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::scenario_test

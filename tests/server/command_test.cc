@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace weir {
+namespace weir::command_test {
 namespace {
 
 using Verb = Command::Verb;
@@ -103,4 +103,4 @@ TEST(Command, QuotesHoldSpaces) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::command_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace weir {
+namespace weir::interpreter_test {
 namespace {
 
 constexpr char kRules[] =
@@ -95,4 +95,4 @@ TEST_F(InterpreterTest, QuitEnds) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::interpreter_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace weir {
+namespace weir::keep_alive_test {
 namespace {
 
 TEST(KeepAlive, TheLastQuestionFallsOnTheSecondAtWhichThePeerIsGivenUp) {
@@ -22,4 +22,4 @@ TEST(KeepAlive, IsNeverLaterThanWasAskedForAndHasBounds) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::keep_alive_test

@@ -9,7 +9,7 @@
 
 #include "server/hold_mark.h"
 
-namespace weir {
+namespace weir::state_keeper_test {
 namespace {
 
 constexpr Instant kStart = FromNanos(1'800'000'000'000'000'000);
@@ -208,4 +208,4 @@ TEST_F(HoldMarkTest, AfterAPowerFailureTheCountIsNotBelieved) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::state_keeper_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace weir {
+namespace weir::time_text_test {
 namespace {
 
 using std::chrono::hours;
@@ -59,4 +59,4 @@ TEST(InstantText, RefusesWhatIsNoTime) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::time_text_test

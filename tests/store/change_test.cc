@@ -3,7 +3,7 @@
 
 #include "tests/store/testing.h"
 
-namespace weir {
+namespace weir::change_test {
 namespace {
 
 using std::chrono::hours;
@@ -131,4 +131,4 @@ TEST_F(Change, SlotsAreFreedOnceNoStateNamesThem) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::change_test

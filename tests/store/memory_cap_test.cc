@@ -3,7 +3,7 @@
 
 #include "tests/store/testing.h"
 
-namespace weir {
+namespace weir::memory_cap_test {
 namespace {
 
 using std::chrono::hours;
@@ -115,4 +115,4 @@ TEST(MemoryCap, ATokenBucketTakesAtMost32Bytes) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::memory_cap_test

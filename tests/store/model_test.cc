@@ -5,7 +5,7 @@
 
 #include "tests/store/testing.h"
 
-namespace weir {
+namespace weir::model_test {
 namespace {
 
 using testing::KeyOf;
@@ -110,4 +110,4 @@ TEST(MemoryStore, DoesNotStoreWhatIsUnused) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::model_test

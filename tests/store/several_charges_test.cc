@@ -3,7 +3,7 @@
 
 #include "tests/store/testing.h"
 
-namespace weir {
+namespace weir::several_charges_test {
 namespace {
 
 using std::chrono::seconds;
@@ -128,4 +128,4 @@ TEST_F(Several, AreAllOrNothingAndTellTheTruth) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::several_charges_test

@@ -8,7 +8,7 @@
 
 #include "tests/store/testing.h"
 
-namespace weir {
+namespace weir::threads_test {
 namespace {
 
 using std::chrono::hours;
@@ -160,4 +160,4 @@ TEST(Threads, TheCheckerSeesADoubleGrant) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::threads_test

@@ -9,7 +9,7 @@
 #include "tests/style/layout.h"
 #include "tests/style/source_file.h"
 
-namespace weir::style {
+namespace weir::style::planted_test {
 namespace {
 
 size_t IncludeFaults(const std::string& path, const std::string& included) {
@@ -166,4 +166,4 @@ TEST(Planted, AFindingNamesFileLineAndReason) {
 }
 
 }  // namespace
-}  // namespace weir::style
+}  // namespace weir::style::planted_test

@@ -9,7 +9,7 @@
 #include "tests/style/layout.h"
 #include "tests/style/source_file.h"
 
-namespace weir::style {
+namespace weir::style::repository_test {
 namespace {
 
 const std::vector<SourceFile>& Repository() {
@@ -74,4 +74,4 @@ TEST(Repository, EveryExemptionHasAReasonAndAPlace) {
 }
 
 }  // namespace
-}  // namespace weir::style
+}  // namespace weir::style::repository_test

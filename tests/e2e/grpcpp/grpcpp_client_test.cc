@@ -10,7 +10,7 @@
 
 #include "tests/e2e/server_process.h"
 
-namespace weir::e2e {
+namespace weir::e2e::grpcpp_client_test {
 namespace {
 
 using envoy::service::ratelimit::v3::RateLimitRequest;
@@ -115,4 +115,4 @@ TEST_F(E2eGrpcpp, AServerThatDrainsTellsItsClients) {
 }
 
 }  // namespace
-}  // namespace weir::e2e
+}  // namespace weir::e2e::grpcpp_client_test
