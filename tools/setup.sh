@@ -21,7 +21,7 @@ step() {
   local name=$1 log=$LOGS/$2.log start=$SECONDS status=0
   shift 2
   mkdir -p "$LOGS"
-  if [[ $TERMINAL ]]; then
+  if [[ $TERMINAL && -t 1 ]]; then
     { "$@" 2>&1 || status=$?; echo "$status" >"$log.status"; } | tee "$log" | show_progress "$name"
     status=$(<"$log.status")
     rm -f "$log.status"
