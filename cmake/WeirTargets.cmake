@@ -13,12 +13,9 @@ function(weir_add_library target sources)
   if(sources)
     add_library(${target} STATIC ${sources})
     set(scope PUBLIC)
-    # What most files include anyway, compiled once.
-    target_precompile_headers(${target} PRIVATE <algorithm> <array> <atomic> <chrono> <cstdint>
-      <functional> <map> <memory> <mutex> <optional> <span> <string> <string_view> <utility>
-      <variant> <vector>)
-    # Several files as one, where nobody edits them between two builds: half the time.
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ${WEIR_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+    weir_compile_together(${target})
+    weir_precompile(${target} <algorithm> <array> <atomic> <chrono> <cstdint> <functional> <map>
+      <memory> <mutex> <optional> <span> <string> <string_view> <utility> <variant> <vector>)
   else()
     add_library(${target} INTERFACE)
     set(scope INTERFACE)
@@ -29,6 +26,20 @@ function(weir_add_library target sources)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+endfunction()
+
+# weir_compile_together(TARGET): with WEIR_UNITY, several files of the target as one. Together they
+# read the headers, and make what they need of templates, only once.
+function(weir_compile_together target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${WEIR_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+endfunction()
+
+# weir_precompile(TARGET HEADERS...): what most files of the target include. Not with WEIR_UNITY:
+# the few files that are left of a target read the headers in less time than it takes to write them.
+function(weir_precompile target)
+  if(NOT WEIR_UNITY)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
 endfunction()
 
 # weir_executable(NAME PATTERNS LIBRARIES...): build/NAME, if files match the list of patterns.
@@ -51,6 +62,9 @@ endfunction()
 #   …Thread…   `threads`: also run under the thread sanitizer, where only files with such a case
 #              are built
 #   others     `short`
+#
+# Tests are compiled with -O1, three quarters of the work of -O2. Not with -O0: of an inline function
+# that a test and a library have, the linker takes the test's.
 function(weir_test folder)
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cc")
   list(FILTER sources EXCLUDE REGEX "_main\\.cc$")
@@ -65,6 +79,8 @@ function(weir_test folder)
                         GTest::gtest_main)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_compile_definitions(${target} PRIVATE WEIR_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_compile_options(${target} PRIVATE -O1)
+  weir_compile_together(${target})
   weir_use_test_headers(${target})
   add_dependencies(tests ${target})
   set_target_properties(${target} PROPERTIES
@@ -88,6 +104,7 @@ function(weir_use_test_headers target)
     file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/test_headers.cc" CONTENT "")
     add_library(weir_test_headers OBJECT "${CMAKE_BINARY_DIR}/test_headers.cc")
     target_link_libraries(weir_test_headers PRIVATE rapidcheck rapidcheck_gtest GTest::gtest)
+    target_compile_options(weir_test_headers PRIVATE -O1)
     target_precompile_headers(weir_test_headers PRIVATE <gtest/gtest.h> <rapidcheck.h>
                               <rapidcheck/gtest.h>)
   endif()

@@ -9,7 +9,7 @@ namespace {
 constexpr size_t kLongestSizeLine = 256;
 constexpr size_t kLongestTrailer = 8192;
 constexpr size_t kMostDigits = 8;
-constexpr size_t kKept = size_t{16} << 10;  // of memory, from one body to the next
+constexpr size_t kKeptOfChunks = size_t{16} << 10;  // of memory, from one body to the next
 
 }  // namespace
 
@@ -17,7 +17,7 @@ void Chunks::Reset() {
   step_ = Step::kSize;
   at_ = size_ = 0;
   body_.clear();
-  if (body_.capacity() > kKept) body_.shrink_to_fit();
+  if (body_.capacity() > kKeptOfChunks) body_.shrink_to_fit();
 }
 
 bool Chunks::TakeSize(std::string_view line, Fault& fault) {
