@@ -95,12 +95,20 @@ function(weir_test folder)
   weir_discover(${name} short "-*Long*:*Thread*" 300)
 endfunction()
 
+# Tests that take longest begin first, so that the last ones are short and no core waits.
+set(WEIR_COST_oracle 50)
+set(WEIR_COST_store 20)
+
 # weir_discover(NAME LABEL FILTER TIMEOUT_SECONDS)
 function(weir_discover name label filter timeout)
+  set(cost 0)
+  if(DEFINED WEIR_COST_${name})
+    set(cost ${WEIR_COST_${name}})
+  endif()
   gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
     TEST_FILTER "${filter}" TEST_PREFIX "${name}." TEST_LIST ${name}_${label}
     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
-    PROPERTIES TIMEOUT ${timeout} LABELS ${label})
+    PROPERTIES TIMEOUT ${timeout} LABELS ${label} COST ${cost})
 endfunction()
 
 # The headers that most tests read, compiled once.
