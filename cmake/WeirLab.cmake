@@ -17,7 +17,13 @@ weir_add_library(weir_chaos_lab "${chaos_sources}" weir_replication weir_base ab
                  CLI11::CLI11 fmt::fmt)
 target_include_directories(weir_chaos_lab PUBLIC "${PROJECT_SOURCE_DIR}")
 
-weir_executable(weir-lab lab/*.cc weir_oracle weir_replicated_lab weir_chaos_lab CLI11::CLI11 fmt::fmt)
+# Real servers, beside the simulated ones.
+file(GLOB live_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lab/live/*.cc")
+weir_add_library(weir_live_lab "${live_sources};${PROJECT_SOURCE_DIR}/bench/program.cc" weir_cluster
+                 weir_replicated_lab CLI11::CLI11 fmt::fmt)
+
+weir_executable(weir-lab lab/*.cc weir_oracle weir_replicated_lab weir_chaos_lab weir_live_lab
+                CLI11::CLI11 fmt::fmt)
 
 if(NOT WEIR_SANITIZE)
   weir_executable(weir-bench "bench/*.cc;bench/*/*.cc" weir_server weir_cluster CLI11::CLI11 fmt::fmt

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "lab/chaos/command.h"
+#include "lab/live/burst.h"
+#include "lab/live/live_run.h"
 #include "lab/oracle/command.h"
 #include "lab/replicated/run.h"
 #include "lab/replicated/spotify.h"
@@ -24,6 +26,10 @@ constexpr char kHelp[] =
     "      random clusters, workloads and faults; what must hold is checked after every event, "
     "and\n"
     "      a failure is told with its seed and a shrunk trace\n"
+    "  weir-lab live NAME [--nodes N] [--capacity N] [--speed N] [--seed N] [--json]\n"
+    "      the same on real servers over loopback, beside the simulation of it\n"
+    "  weir-lab burst [--nodes N] [--seconds N] [--limit N] [--capacity N] [--rate N]\n"
+    "      a burst at all nodes of a real cluster: central, counter, queue and debt side by side\n"
     "  weir-lab list\n"
     "      what can be run\n";
 
@@ -40,6 +46,8 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (args[0] == "run") return weir::lab::RunCommand(std::span(args).subspan(1));
+  if (args[0] == "live") return weir::lab::LiveCommand(std::span(args).subspan(1));
+  if (args[0] == "burst") return weir::lab::BurstCommand(std::span(args).subspan(1));
   if (args[0] == "chaos") return weir::chaos::ChaosCommand(std::span(args).subspan(1));
   if (args[0] == "oracle") return weir::oracle::OracleCommand(std::span(args).subspan(1));
   fmt::print(stderr, "weir-lab: no command '{}'; 'weir-lab help' lists them\n", args[0]);

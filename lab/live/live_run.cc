@@ -10,6 +10,7 @@
 
 #include "cluster/shared_limits.h"
 #include "lab/live/live_cluster.h"
+#include "lab/replicated/placement.h"
 #include "lab/replicated/simulation.h"
 #include "lab/replicated/spotify.h"
 
