@@ -118,6 +118,9 @@ std::string CoordinationProblem(const Coordination& coordination, const Limit& l
   if (!needs_redis && !options.cluster) {
     return written + " needs the server to be started with `--cluster`";
   }
+  if ((kind == Kind::kDivided || kind == Kind::kLeased) && !options.divide) {
+    return written + " is not there yet: this version knows `local` and `replicated`";
+  }
   return "";
 }
 

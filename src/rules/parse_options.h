@@ -4,7 +4,8 @@
 namespace weir {
 
 struct ParseOptions {
-  bool cluster = false;  // --cluster was given: replicated, divided and leased limits work
+  bool cluster = false;  // --cluster was given: replicated limits work
+  bool divide = false;   // divided and leased limits work
   bool redis = false;    // --redis was given: shared and synced limits work
 };
 

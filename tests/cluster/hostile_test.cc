@@ -48,7 +48,7 @@ TEST_F(Hostile, NoiseIsMalformedOrUnreadable) {
   Random random(1);
   for (int i = 0; i < 1000; ++i) {
     std::string noise(random.Below(1400), '\0');
-    for (char& c : noise) c = static_cast<char>(random());
+    for (char& c : noise) c = static_cast<char>(random.Below(256));
     const bool datagram_like = ReadSealedHead(noise).has_value();
     EXPECT_TRUE(IsIgnored(noise, datagram_like ? Rejection::kUnreadable : Rejection::kMalformed));
   }

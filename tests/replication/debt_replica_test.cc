@@ -58,6 +58,37 @@ TEST(DebtReplica, WhatIsGivenBackIsThereAgain) {
   EXPECT_EQ(node.Remaining(kKey, kLimit, kStart), 90u);
 }
 
+TEST(DebtReplica, WhatAReturnedPeerRemembersConfirmsNothingNew) {
+  DebtReplica one({0, 1}, {}, kStart), other({1, 1}, {}, kStart);
+  one.SetPeers({0, 1});
+  other.SetPeers({0, 1});
+  const SharedBucket slow{100, 1, std::chrono::hours(1)};
+  bool good = true;
+  Instant now = kStart;
+  for (int i = 0; i < 4; ++i) {
+    one.Take(kKey, slow, 20, now);
+    for (const Envelope& told : one.Tick(now)) other.Receive(told.bytes, now, good);
+  }
+  one.SetPeers({0});  // dead to the one; the other has not noticed
+  one.SetPeers({0, 1});
+  const auto tell = [&](DebtReplica& from, DebtReplica& to) {
+    for (const Envelope& told : from.Tick(now)) to.Receive(told.bytes, now, good);
+  };
+  now += seconds(1);
+  tell(other, one);
+  one.Take(kKey, slow, 50, now);
+  EXPECT_EQ(one.Tick(now).size(), 1u) << "which gets lost";
+  other.Take({3, 4}, slow, 90, now);
+  tell(other, one);
+  for (int i = 0; i < 10; ++i) {
+    now += seconds(1);
+    tell(one, other);
+    tell(other, one);
+  }
+  EXPECT_EQ(other.Level(kKey, slow, now), one.Level(kKey, slow, now));
+  EXPECT_LT(other.Level(kKey, slow, now), 0) << "it was told again";
+}
+
 TEST(DebtReplica, AnIdleSubjectCostsNothing) {
   DebtReplica node({0, 1}, {}, kStart);
   node.SetPeers({0, 1});

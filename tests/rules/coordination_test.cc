@@ -130,8 +130,9 @@ TEST(Coordination, TiersAndCopiesAreLocalOrShared) {
 TEST(Coordination, NamesTheFlagThatIsMissing) {
   for (const char* how : {"replicated", "leased", "{divided: even}"}) {
     EXPECT_TRUE(Has(Mistake(Coordinated("@" + std::string(how))), "`--cluster`")) << how;
-    Good(Coordinated(how), {.cluster = true, .redis = false});
+    Good(Coordinated(how), {.cluster = true, .divide = true, .redis = false});
   }
+  EXPECT_TRUE(Has(Mistake(Coordinated("@leased"), {.cluster = true}), "not there yet"));
   for (const char* how : {"shared", "{synced: 1s}"}) {
     EXPECT_TRUE(Has(Mistake(Coordinated("@" + std::string(how))), "`--redis`")) << how;
     Good(Coordinated(how), {.cluster = false, .redis = true});

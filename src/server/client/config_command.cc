@@ -8,7 +8,7 @@ namespace weir {
 namespace {
 
 // Whether a server has a cluster or a Redis, it knows itself.
-constexpr ParseOptions kAnyServer{.cluster = true, .redis = true};
+constexpr ParseOptions kAnyServer{.cluster = true, .divide = true, .redis = true};
 
 constexpr char kAll[] = "/v1/config/namespaces";
 
