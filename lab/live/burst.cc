@@ -51,8 +51,9 @@ void Draw(const Options& options, const Tallies& tallies, double seconds, bool c
   const double due =
       static_cast<double>(options.capacity) + static_cast<double>(options.limit) * seconds;
   const double all = static_cast<double>(std::max<uint64_t>(1, tallies[0].asked.load()));
-  fmt::print("{:>5.1f} s   one limiter lets through {:.0f} of {:.0f}\x1b[K\n\n", seconds,
-             std::min(due, all), all);
+  const char* const rest = colours ? "\x1b[K" : "";  // of the line, which may have been longer
+  fmt::print("{:>5.1f} s   one limiter lets through {:.0f} of {:.0f}{}\n\n", seconds,
+             std::min(due, all), all, rest);
   fmt::print("{:<10} {:>9} {:>9} {:>9}\n", "", "asked", "admitted", "too many");
   for (size_t i = 0; i < kVariants.size(); ++i) {
     const uint64_t admitted = tallies[i].admitted;
@@ -60,10 +61,10 @@ void Draw(const Options& options, const Tallies& tallies, double seconds, bool c
     const auto width =
         static_cast<size_t>(std::min(60.0, 30 * static_cast<double>(admitted) / due));
     const size_t good = std::min<size_t>(width, 30);
-    fmt::print("{:<10} {:>9} {:>9} {:>9.0f}  {}{}{}{}{}\x1b[K\n", kVariants[i],
+    fmt::print("{:<10} {:>9} {:>9} {:>9.0f}  {}{}{}{}{}{}\n", kVariants[i],
                tallies[i].asked.load(), admitted, over, colours ? "\x1b[32m" : "",
                std::string(good, '='), colours ? "\x1b[31m" : "", std::string(width - good, '+'),
-               colours ? "\x1b[0m" : "");
+               colours ? "\x1b[0m" : "", rest);
   }
   std::fflush(stdout);
 }

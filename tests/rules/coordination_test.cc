@@ -9,7 +9,7 @@ namespace {
 
 using Kind = weir::Coordination::Kind;
 
-constexpr ParseOptions kEverything = {true, true};
+constexpr ParseOptions kEverything = {.cluster = true, .divide = true, .redis = true};
 
 std::string Coordinated(const std::string& how, const std::string& algorithm = "token_bucket") {
   return OneLimit("limit: 5, per: 1s, algorithm: " + algorithm + ", coordination: " + how);

@@ -11,7 +11,7 @@
 namespace weir::print_test {
 namespace {
 
-constexpr ParseOptions kEverything = {true, true};
+constexpr ParseOptions kEverything = {.cluster = true, .divide = true, .redis = true};
 
 TEST(PrintRules, SaysEverythingThatDecides) {
   EXPECT_EQ(
