@@ -139,11 +139,26 @@ class Generator {
   void MakeFaults() {
     const uint64_t calm = Below(4);  // 0: no faults but the weather
     if (calm == 0) return;
+    if (OneIn(4)) MakeFlapping();
     Instant at = kStart + Upto(seconds(60));
     while (at + outage_ < s_.busy_until) {
       const uint64_t together = OneIn(2) ? 1 : 1 + Below(3);
       for (uint64_t i = 0; i < together; ++i) s_.actions.push_back(MakeFault(at));
       at += outage_ + spread_ + Upto(calm * spread_);
+    }
+  }
+
+  // A node that falls down again and again, and never remembers anything.
+  void MakeFlapping() {
+    const auto node = static_cast<uint32_t>(Below(s_.nodes()));
+    Instant at = kStart + Upto(busy_ / 2);
+    for (uint64_t falls = 3 + Below(20); falls > 0; --falls) {
+      at += seconds(1) + Upto(seconds(5));
+      if (at + seconds(10) > s_.busy_until) return;
+      s_.actions.push_back({.at = at,
+                            .act = Act::kAmnesia,
+                            .node = node,
+                            .lasts = milliseconds(20) + Upto(milliseconds(500))});
     }
   }
 

@@ -6,7 +6,7 @@
 namespace weir::chaos {
 
 std::string Described(const Scenario& scenario);
-// Appends to `text`, at most `most_lines` of them, the last ones.
+// Appends to `lines`.
 std::unique_ptr<Observer> MakeNarrator(std::vector<std::string>& lines);
 
 }  // namespace weir::chaos

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <queue>
 
+#include "lab/chaos/gross_debt.h"
 #include "lab/chaos/network.h"
-#include "replication/ticks.h"
+#include "lab/chaos/row_tracker.h"
 
 namespace weir::chaos {
 namespace {
@@ -17,7 +18,7 @@ class Run final : public Cluster {
       std::span<const std::unique_ptr<Observer>> observers)
       : s_(scenario), subject_(subject), observers_(observers), network_(scenario) {
     nodes_.resize(s_.nodes());
-    gross_.resize(s_.keys());
+    for (const SharedBucket& limit : s_.limits) gross_.emplace_back(limit);
     members_ = (NodeSet{1} << s_.nodes()) - 1;
   }
 
@@ -45,7 +46,7 @@ class Run final : public Cluster {
   Origin origin(uint32_t node) const override { return {node, nodes_[node].incarnation}; }
   Replica& replica(uint32_t node) const override { return *nodes_[node].replica; }
   const std::vector<Row>& rows(uint32_t node, uint32_t key) const override {
-    return nodes_[node].rows[key];
+    return nodes_[node].rows.Of(key);
   }
 
  private:
@@ -62,7 +63,7 @@ class Run final : public Cluster {
     Instant due = kEndOfTime;
     std::vector<std::shared_ptr<const Carried>> inbox;  // while it pauses
     std::vector<uint64_t> refundable;                   // by key
-    std::vector<std::vector<Row>> raw, rows;            // by key: as read, and by name
+    RowTracker rows;
   };
   enum class Kind : uint8_t { kTick, kArrive, kWake, kMend, kCalm, kWelcome };
   struct Event {
@@ -76,12 +77,6 @@ class Run final : public Cluster {
       return at != other.at ? at > other.at : order > other.order;
     }
   };
-  // What was taken, refunds not counted, and a clock that is slow: full no later than that says.
-  struct Gross {
-    int128 debt = 0;
-    Instant at = kStart;
-  };
-
   Instant Local(uint32_t node) const { return s_.clocks[node].Local(now_); }
   void Push(Event event) {
     event.order = ++order_;
@@ -95,37 +90,13 @@ class Run final : public Cluster {
     happening.at = now_;
     for (const auto& observer : observers_) observer->See(happening, *this);
   }
-  // Of the node's rows of the keys from `first` to `last`.
+  // With what changed in the node's rows of the keys from `first` to `last`.
   void TellWithChanges(Happening happening, uint32_t first, uint32_t last) {
     Node& node = nodes_[happening.node];
-    changes_.clear();
-    kept_.clear();
-    for (uint32_t key = first; key <= last; ++key) Compare(node, key);
-    happening.changes = changes_;
+    node.rows.Begin();
+    for (uint32_t key = first; key <= last; ++key) node.rows.Read(*node.replica, key);
+    happening.changes = node.rows.changes();
     Tell(happening);
-  }
-  void Compare(Node& node, uint32_t key) {
-    read_.clear();
-    ReadRows(*node.replica, KeyOf(key), read_);
-    if (read_ == node.raw[key]) return;
-    kept_.push_back(std::exchange(node.rows[key], read_));
-    const std::vector<Row>& before = kept_.back();
-    std::vector<Row>& after = node.rows[key];
-    std::swap(node.raw[key], read_);
-    std::sort(after.begin(), after.end(),
-              [](const Row& a, const Row& b) { return a.name < b.name; });
-    for (size_t i = 0, j = 0; i < before.size() || j < after.size();) {
-      if (j == after.size() || (i < before.size() && before[i].name < after[j].name)) {
-        changes_.push_back({key, before[i].name, &before[i], nullptr});
-        ++i;
-      } else if (i == before.size() || after[j].name < before[i].name) {
-        changes_.push_back({key, after[j].name, nullptr, &after[j]});
-        ++j;
-      } else {
-        if (before[i] != after[j]) changes_.push_back({key, after[j].name, &before[i], &after[j]});
-        ++i, ++j;
-      }
-    }
   }
 
   // ---- Time ----
@@ -235,7 +206,7 @@ class Run final : public Cluster {
     }
     const bool took = use.admitted || use.what == What::kTake;
     if (took) node.refundable[action.key] += use.cost;
-    if (took) NoteGross(action.key, use.cost);
+    if (took) gross_[action.key].Charge(use.cost, now_);
     TellWithChanges(use, action.key, action.key);
     Schedule(action.node);
   }
@@ -279,8 +250,7 @@ class Run final : public Cluster {
     node.replica = subject_.make(s_, {n, node.incarnation}, Local(n));
     node.state = State::kUp;
     node.refundable.assign(s_.keys(), 0);
-    node.raw.assign(s_.keys(), {});
-    node.rows.assign(s_.keys(), {});
+    node.rows = RowTracker(s_.keys());
     node.replica->SetPeers(Peers());
     Tell({.what = What::kStart, .node = n});
     Schedule(n);
@@ -319,21 +289,9 @@ class Run final : public Cluster {
 
   // ---- Quiet ----
 
-  void NoteGross(uint32_t key, uint64_t cost) {
-    const Ticks ticks(s_.limits[key]);
-    Gross& gross = gross_[key];
-    const int128 gone = ticks.In(now_ - gross.at) * (kMillion - kMostDriftPpm) / kMillion;
-    gross.debt = std::max<int128>(0, gross.debt - gone) + ticks.Of(cost);
-    gross.at = now_;
-  }
   Instant AllForgotten() const {
     Instant full = now_;
-    for (uint32_t key = 0; key < s_.keys(); ++key) {
-      const Ticks ticks(s_.limits[key]);
-      const int128 nanos =
-          gross_[key].debt * kMillion / (int128{ticks.per_nano} * (kMillion - kMostDriftPpm));
-      full = std::max(full, InstantAt(ToNanos(gross_[key].at) + nanos + 1));
-    }
+    for (const GrossDebt& debt : gross_) full = std::max(full, debt.ZeroAt());
     full = std::min(full, now_ + kLongestQuiet);
     return full + 4 * s_.timing.memory + 20 * s_.timing.interval + std::chrono::seconds(5);
   }
@@ -349,12 +307,8 @@ class Run final : public Cluster {
   uint64_t order_ = 0;
   Instant now_ = kStart;
   Instant quiet_at_ = kStart;
-  std::vector<Gross> gross_;
+  std::vector<GrossDebt> gross_;  // by key
   Counts counts_;
-  // Of one happening.
-  std::vector<Row> read_;
-  std::vector<std::vector<Row>> kept_;
-  std::vector<RowChange> changes_;
 };
 
 }  // namespace

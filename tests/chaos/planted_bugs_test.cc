@@ -11,7 +11,7 @@
 namespace weir::chaos {
 namespace {
 
-constexpr uint64_t kSeeds = 60;
+constexpr uint64_t kSeeds = 400;
 constexpr Duration kBusy = std::chrono::minutes(3);
 
 class Planted : public testing::TestWithParam<PlantedBug> {};

@@ -36,7 +36,10 @@ class BoundCheck final : public Observer {
     const int64_t hops =
         cluster.scenario().kind == ReplicaKind::kDebt ? 2 : cluster.scenario().nodes();
     const int128 late = truth_.Inflow(h.key, hops * truth_.LongestTravel());
-    const int128 unknown = truth_.Unknown(h.key, h.node);
+    int128 unknown = truth_.Unknown(h.key, h.node);
+    if (cluster.scenario().kind == ReplicaKind::kCounter) {
+      unknown += truth_.Untold(h.key, h.node, cluster.scenario().limits[h.key].capacity);
+    }
     const int128 blind = Blind(h, cluster);
     if (debt <= full + late + unknown + blind) return;
     throw Violation{

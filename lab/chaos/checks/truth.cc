@@ -71,6 +71,7 @@ void Truth::NoteCharge(OfKey& key, const Happening& h) {
   for (const RowChange& change : h.changes) {
     if (change.after == nullptr || change.name.origin.node != h.node) continue;
     const uint64_t before = change.before != nullptr ? change.before->charged : 0;
+    key.written[change.name] = change.after->charged;
     key.by_row[change.name].push_back(static_cast<uint32_t>(key.log.size()));
     key.log.push_back({h.at, h.node, change.name, before, change.after->charged});
   }
@@ -139,6 +140,15 @@ int128 Truth::Unknown(uint32_t key, uint32_t node) const {
     if (known < charge.to) sum += charge.to - known;
   }
   return Units(key, sum);
+}
+
+int128 Truth::Untold(uint32_t key, uint32_t node, uint64_t capacity) const {
+  uint64_t sum = 0;
+  for (const auto& [row, charged] : of_[key].written) {
+    const uint64_t known = Known(key, node, row).charged;
+    if (known < charged) sum += charged - known;
+  }
+  return Units(key, std::min(sum, capacity));
 }
 
 Duration Truth::Lag(uint32_t key, bool apart, Instant now, const Cluster& cluster) const {

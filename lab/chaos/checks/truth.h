@@ -35,6 +35,9 @@ class Truth final : public Observer {
   // Since the debt was zero: by settlements; and whatever the node does not know.
   int128 Taken(uint32_t key) const { return of_[key].taken; }
   int128 Unknown(uint32_t key, uint32_t node) const;
+  // Of everything that was ever taken, at most the capacity. A counter that does not know of it
+  // takes it for free: others count it in the limit that they tell.
+  int128 Untold(uint32_t key, uint32_t node, uint64_t capacity) const;
   int128 Blind(uint32_t key) const { return Units(key, of_[key].blind); }
 
   // The longest time that a charge has taken to reach a node, or has not reached it yet: of the
@@ -73,6 +76,7 @@ class Truth final : public Observer {
     Instant at = kStart;
     std::vector<Charge> log;
     absl::flat_hash_map<RowName, std::vector<uint32_t>> by_row;  // in log
+    absl::flat_hash_map<RowName, uint64_t> written;              // charged, since the start
     NodeSet nodes = 0;
     uint32_t ends = 0;
     Duration lag_together{}, lag_apart{};

@@ -22,13 +22,13 @@ class Liar : public Wrapper {
   }
 
  protected:
-  virtual Lies Telling(Instant) { return {}; }
+  virtual Lies Telling(Instant, uint32_t) { return {}; }
   virtual Lies Hearing(Instant) { return {}; }
   Origin self() const { return self_; }
 
  private:
   std::vector<Envelope> Sent(std::vector<Envelope> envelopes, Instant now) {
-    for (Envelope& one : envelopes) one.bytes = Transcribed(one.bytes, Telling(now));
+    for (Envelope& one : envelopes) one.bytes = Transcribed(one.bytes, Telling(now, one.to));
     return envelopes;
   }
   const Origin self_;
@@ -75,7 +75,7 @@ class EpochLost final : public Liar {
     if (admitted) latest_[key.low] = now;
     return admitted;
   }
-  Lies Telling(Instant now) override {
+  Lies Telling(Instant now, uint32_t) override {
     return {.row = [this, now](const Key& key, ToldRow& row) {
       if (row.origin != self()) return;
       const int64_t since = (now - latest_[key.low]) / std::chrono::microseconds(100);
@@ -87,7 +87,7 @@ class EpochLost final : public Liar {
 
 class AgeZero final : public Liar {
   using Liar::Liar;
-  Lies Telling(Instant) override {
+  Lies Telling(Instant, uint32_t) override {
     return {.row = [](const Key&, ToldRow& row) { row.age = 0; }};
   }
 };
@@ -100,18 +100,21 @@ class RefundTwice final : public Liar {
   }
 };
 
-// Believes an acknowledgement whichever of its lives it is for.
+// Acknowledges to a new life what came from the one before.
 class AnyLifeAcknowledged final : public Liar {
   using Liar::Liar;
-  Lies Hearing(Instant) override {
-    return {.acknowledged = [this](uint32_t& incarnation) { incarnation = self().incarnation; }};
+  Lies Telling(Instant, uint32_t to) override {
+    return {.acknowledged = [this, to](uint64_t& up_to) {
+      up_to = most_[to] = std::max(most_[to], up_to);
+    }};
   }
+  absl::flat_hash_map<uint32_t, uint64_t> most_;
 };
 
 // Every other envelope bears the number of the one before.
 class NumberReused final : public Liar {
   using Liar::Liar;
-  Lies Telling(Instant) override {
+  Lies Telling(Instant, uint32_t) override {
     return {.head = [](EnvelopeHead& head) {
       if (head.sequence > 1 && head.sequence % 2 == 0) --head.sequence;
     }};
@@ -120,7 +123,7 @@ class NumberReused final : public Liar {
 
 class OverwritesOthers final : public Liar {
   using Liar::Liar;
-  Lies Telling(Instant) override {
+  Lies Telling(Instant, uint32_t) override {
     return {.row = [this](const Key&, ToldRow& row) {
       if (row.origin.node != self().node) row.charged += 1;
     }};

@@ -37,20 +37,17 @@ class Transcript {
     to_.Number(number);
     return number;
   }
-  void CopyLife() {
-    auto incarnation = static_cast<uint32_t>(from_.Number());
-    if (lies_.acknowledged) lies_.acknowledged(incarnation);
-    to_.Number(incarnation);
-  }
   void Acknowledgements() {
     const uint64_t count = Copy();
-    if (count > 0) CopyLife();
+    if (count > 0) Copy();  // the life that is acknowledged to
     for (uint64_t i = 0; i < count && from_.ok(); ++i) Copy();
   }
   void Received() {
-    Copy();  // the stretch of the list
-    CopyLife();
-    Copy();  // up to where
+    Copy(), Copy();  // the stretch of the list, and the life that is acknowledged to
+    const uint64_t number = from_.Number();
+    uint64_t up_to = number / 2;
+    if (lies_.acknowledged) lies_.acknowledged(up_to);
+    to_.Number(up_to * 2 + number % 2);
   }
   Key CopyName() {
     const Key key = from_.Name();

@@ -18,7 +18,7 @@ struct ToldRow {
 
 struct Lies {
   std::function<void(EnvelopeHead&)> head;
-  std::function<void(uint32_t& incarnation)> acknowledged;  // the life that is acknowledged to
+  std::function<void(uint64_t& up_to)> acknowledged;  // of a debt: how much of the list has come
   std::function<void(const Key&, ToldRow&)> row;
 };
 

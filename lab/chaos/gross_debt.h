@@ -1,0 +1,31 @@
+// What was taken of a key, as if nothing were refunded and the clock were the slowest: no node sees a
+// greater debt, so the bucket is full no later than this one.
+#pragma once
+
+#include <algorithm>
+
+#include "lab/chaos/node_clock.h"
+#include "replication/ticks.h"
+
+namespace weir::chaos {
+
+class GrossDebt {
+ public:
+  explicit GrossDebt(const SharedBucket& limit) : ticks_(limit) {}
+  void Charge(uint64_t cost, Instant now) {
+    const int128 gone = ticks_.In(now - at_) * (kMillion - kMostDriftPpm) / kMillion;
+    debt_ = std::max<int128>(0, debt_ - gone) + ticks_.Of(cost);
+    at_ = now;
+  }
+  Instant ZeroAt() const {
+    const int128 rate = int128{ticks_.per_nano} * (kMillion - kMostDriftPpm);
+    return InstantAt(ToNanos(at_) + debt_ * kMillion / rate + 1);
+  }
+
+ private:
+  Ticks ticks_;
+  int128 debt_ = 0;
+  Instant at_ = kStart;
+};
+
+}  // namespace weir::chaos

@@ -1,0 +1,89 @@
+// Random scenarios hold; a seed is a trace; what fails is told in few lines.
+#include <gtest/gtest.h>
+
+#include "lab/chaos/generate.h"
+#include "lab/chaos/narrator.h"
+#include "lab/chaos/planted/planted.h"
+#include "lab/chaos/planted/transcript.h"
+#include "lab/chaos/run.h"
+#include "lab/chaos/shrink.h"
+#include "lab/chaos/subjects.h"
+
+namespace weir::chaos {
+namespace {
+
+using std::chrono::minutes;
+
+class Chaos : public testing::TestWithParam<ReplicaKind> {
+ protected:
+  static void HoldsFor(uint64_t first, uint64_t seeds, Duration busy) {
+    for (uint64_t seed = first; seed < first + seeds; ++seed) {
+      const Outcome outcome = RunOnce(Generate(seed, GetParam(), busy), RealSubject(GetParam()));
+      ASSERT_FALSE(outcome.violation)
+          << outcome.violation->invariant << ": " << outcome.violation->what
+          << "\nweir-lab chaos --kind " << NameOf(GetParam()) << " --seeds 1 --seed " << seed
+          << " --hours " << std::chrono::duration<double, std::ratio<3600>>(busy).count();
+    }
+  }
+};
+
+TEST_P(Chaos, WhatMustHoldHoldsForManySeeds) { HoldsFor(1, 150, minutes(3)); }
+TEST_P(Chaos, LongWhatMustHoldHoldsForThousandsOfSeeds) { HoldsFor(1000, 5000, minutes(10)); }
+
+TEST_P(Chaos, TheSameSeedGivesTheSameTrace) {
+  std::vector<std::string> traces[2];
+  for (auto& trace : traces) {
+    RunOnce(Generate(7, GetParam(), minutes(3)), RealSubject(GetParam()), MakeNarrator(trace));
+  }
+  EXPECT_GT(traces[0].size(), 50u);
+  EXPECT_EQ(traces[0], traces[1]);
+}
+
+// Counts envelopes that a transcript without lies changes.
+class Copied final : public Observer {
+ public:
+  explicit Copied(uint64_t& changed) : changed_(changed) {}
+  const char* name() const override { return "copied"; }
+  void See(const Happening& h, const Cluster&) override {
+    for (const Envelope& one : h.sent) changed_ += !CanBeRead(one.bytes);
+  }
+
+ private:
+  // Read to its end: a lie in its head is told, and nothing else is lost.
+  static bool CanBeRead(const std::string& bytes) {
+    const Lies lie{.head = [](EnvelopeHead& head) { head.sender.node += 1; }};
+    const Lies undo{.head = [](EnvelopeHead& head) { head.sender.node -= 1; }};
+    const std::string lied = Transcribed(bytes, lie);
+    return lied != bytes && Transcribed(lied, undo) == bytes;
+  }
+  uint64_t& changed_;
+};
+
+TEST_P(Chaos, PlantedBugsChangeOnlyWhatTheySayTheyDo) {
+  uint64_t changed = 0;
+  RunOnce(Generate(3, GetParam(), minutes(3)), RealSubject(GetParam()),
+          std::make_unique<Copied>(changed));
+  EXPECT_EQ(changed, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, Chaos,
+                         testing::Values(ReplicaKind::kCounter, ReplicaKind::kQueue,
+                                         ReplicaKind::kDebt),
+                         [](const testing::TestParamInfo<ReplicaKind>& kind) {
+                           return std::string(NameOf(kind.param));
+                         });
+
+TEST(ChaosShrink, AFailureIsToldInFewActions) {
+  for (const PlantedBug& bug : PlantedBugs()) {
+    if (bug.name != std::string("overwrites-others")) continue;
+    const Scenario scenario = Generate(1, bug.kind, minutes(3));
+    const Outcome outcome = RunOnce(scenario, bug.subject);
+    ASSERT_TRUE(outcome.violation);
+    const Scenario shrunk = Shrink(scenario, bug.subject, *outcome.violation, 200, [](int) {});
+    EXPECT_LE(shrunk.actions.size(), 5u);
+    EXPECT_TRUE(RunOnce(shrunk, bug.subject).violation);
+  }
+}
+
+}  // namespace
+}  // namespace weir::chaos
