@@ -54,6 +54,7 @@ CounterReplica::Bucket& CounterReplica::Brought(const Key& key, const SharedBuck
   Bucket& bucket = it->second;
   if (fresh) bucket = Bucket::Full(limit, now);
   bucket.Refill(now);
+  if (bucket.shape == limit) return bucket;
   bucket.Reshape(limit);
   bucket.Refill(now);
   return bucket;
@@ -69,7 +70,7 @@ void CounterReplica::Take(const Key& key, const SharedBucket& limit, uint64_t co
   if (cost == 0) return;
   Bucket& bucket = Brought(key, limit, now);
   bucket.RowOf(deltas_.self()).consumed += cost;
-  Owe(key, bucket, deltas_.self(), deltas_.self().node);
+  Owe(key, bucket, {&deltas_.self(), 1}, deltas_.self().node);
 }
 
 int128 CounterReplica::Level(const Key& key, const SharedBucket& limit, Instant now) {
@@ -77,9 +78,12 @@ int128 CounterReplica::Level(const Key& key, const SharedBucket& limit, Instant 
   return Brought(key, limit, now).Level();
 }
 
-void CounterReplica::Owe(const Key& key, const Bucket& bucket, Origin changed, uint32_t source) {
-  if (!whole_buckets_) return deltas_.Owe(key, changed, source);
-  for (const Row& row : bucket.rows) deltas_.Owe(key, row.origin, source);
+void CounterReplica::Owe(const Key& key, const Bucket& bucket, std::span<const Origin> changed,
+                         uint32_t source) {
+  if (changed.empty() || !whole_buckets_) return deltas_.Owe(key, changed, source);
+  std::vector<Origin> all;
+  for (const Row& row : bucket.rows) all.push_back(row.origin);
+  deltas_.Owe(key, all, source);
 }
 
 void CounterReplica::Refund(const Key& key, uint64_t cost, Instant now) {
@@ -91,7 +95,7 @@ void CounterReplica::Refund(const Key& key, uint64_t cost, Instant now) {
   it->second.Refill(now);
   row.refunded += cost;
   it->second.Refill(now);
-  Owe(key, it->second, deltas_.self(), deltas_.self().node);
+  Owe(key, it->second, {&deltas_.self(), 1}, deltas_.self().node);
 }
 
 std::vector<Envelope> CounterReplica::Tick(Instant now) {
@@ -145,16 +149,20 @@ void CounterReplica::Merge(const Told& told, uint32_t sender, Instant now) {
     bucket.refilled = now;
   }
   bucket.Refill(now);
+  std::vector<Origin> news, same;
   for (const Row& theirs : told.bucket.rows) {
     Row& ours = bucket.RowOf(theirs.origin);
-    const bool news = theirs.consumed > ours.consumed || theirs.refunded > ours.refunded;
+    if (theirs.consumed > ours.consumed || theirs.refunded > ours.refunded) {
+      news.push_back(theirs.origin);
+    }
     ours.consumed = std::max(ours.consumed, theirs.consumed);
     ours.refunded = std::max(ours.refunded, theirs.refunded);
-    if (news) Owe(told.key, bucket, theirs.origin, sender);
     if (ours.consumed == theirs.consumed && ours.refunded == theirs.refunded) {
-      deltas_.Known(sender, told.key, theirs.origin);
+      same.push_back(theirs.origin);
     }
   }
+  Owe(told.key, bucket, news, sender);
+  deltas_.Known(sender, told.key, same);
   const int128 limit = Rescaled(told.bucket.limit, Ticks(told.bucket.shape), Ticks(bucket.shape));
   bucket.limit = std::max(bucket.limit, limit);
   bucket.Refill(now);
@@ -168,16 +176,15 @@ void CounterReplica::OweRowsTo(uint32_t node) {
   }
 }
 
-void CounterReplica::WriteKey(EnvelopeWriter& to, const Key& key, Instant now) const {
-  const Bucket& bucket = buckets_.at(key);
+void CounterReplica::WriteKey(EnvelopeWriter& to, const Bucket& bucket, Instant now) const {
   WriteBucket(to, bucket.shape);
   WriteTicks(to, Ticks(bucket.shape), bucket.LimitAt(now));
 }
 
-void CounterReplica::WritePiece(EnvelopeWriter& to, const Key& key, Origin origin, Instant) const {
-  const std::vector<Row>& rows = buckets_.at(key).rows;
-  const Row& row =
-      *std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.origin == origin; });
+void CounterReplica::WritePiece(EnvelopeWriter& to, const Bucket& bucket, Origin origin,
+                                Instant) const {
+  const Row& row = *std::lower_bound(bucket.rows.begin(), bucket.rows.end(), origin,
+                                     [](const Row& r, Origin o) { return r.origin < o; });
   to.Number(origin.node);
   to.Number(origin.incarnation);
   to.Number(row.consumed);

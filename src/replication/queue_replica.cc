@@ -26,7 +26,7 @@ void QueueReplica::Take(const Key& key, const SharedBucket& limit, uint64_t cost
     const auto weight = static_cast<uint32_t>(std::min<uint64_t>(cost, UINT32_MAX));
     const ElementName name{deltas_.self(), ++last_sequence_};
     queue.Add(name, weight, now);
-    deltas_.Owe(key, name, deltas_.self().node);
+    deltas_.Owe(key, {&name, 1}, deltas_.self().node);
     cost -= weight;
   }
   if (options_.frequency) PushFrequent(key, queue, now);
@@ -44,7 +44,7 @@ void QueueReplica::Refund(const Key& key, uint64_t cost, Instant now) {
   const auto it = queues_.find(key);
   if (it == queues_.end()) return;
   for (const ElementName& name : it->second.Refund(deltas_.self(), cost, now)) {
-    deltas_.Owe(key, name, deltas_.self().node);
+    deltas_.Owe(key, {&name, 1}, deltas_.self().node);
   }
 }
 
@@ -100,21 +100,24 @@ std::vector<QueueReplica::Told> QueueReplica::Read(EnvelopeReader& from, Instant
 
 void QueueReplica::Merge(const Told& told, uint32_t sender, Instant now) {
   TokenQueue& queue = queues_.try_emplace(told.key, told.shape).first->second;
+  std::vector<ElementName> news, same;
   for (Element theirs : told.elements) {
     theirs.life = Rescaled(theirs.life, Ticks(told.shape), Ticks(queue.shape()));
     switch (queue.Merge(theirs, now, options_.margin)) {
       case TokenQueue::Merged::kNew:
-      case TokenQueue::Merged::kRaised: deltas_.Owe(told.key, theirs.name, sender); [[fallthrough]];
-      case TokenQueue::Merged::kSame: deltas_.Known(sender, told.key, theirs.name); break;
+      case TokenQueue::Merged::kRaised: news.push_back(theirs.name); [[fallthrough]];
+      case TokenQueue::Merged::kSame: same.push_back(theirs.name); break;
       case TokenQueue::Merged::kBehind:
       case TokenQueue::Merged::kTooOld: break;
     }
   }
+  deltas_.Owe(told.key, news, sender);
+  deltas_.Known(sender, told.key, same);
   if (Expire(told.key, queue, now)) queues_.erase(told.key);
 }
 
 bool QueueReplica::Expire(const Key& key, TokenQueue& queue, Instant now) {
-  for (const ElementName& name : queue.Expire(now, options_.margin)) deltas_.Drop(key, name);
+  deltas_.Drop(key, queue.Expire(now, options_.margin));
   return queue.elements().empty();
 }
 
@@ -168,13 +171,12 @@ void QueueReplica::OweElementsTo(uint32_t node) {
   }
 }
 
-void QueueReplica::WriteKey(EnvelopeWriter& to, const Key& key, Instant) const {
-  WriteBucket(to, queues_.at(key).shape());
+void QueueReplica::WriteKey(EnvelopeWriter& to, const TokenQueue& queue, Instant) const {
+  WriteBucket(to, queue.shape());
 }
 
-void QueueReplica::WritePiece(EnvelopeWriter& to, const Key& key, const ElementName& name,
+void QueueReplica::WritePiece(EnvelopeWriter& to, const TokenQueue& queue, const ElementName& name,
                               Instant now) const {
-  const TokenQueue& queue = queues_.at(key);
   const Element& element = *queue.Find(name);
   to.Number(name.origin.node);
   to.Number(name.origin.incarnation);

@@ -68,8 +68,10 @@ class QueueReplica final : public Replica {
   void PushFrequent(const Key& key, const TokenQueue& queue, Instant now);
   bool IsFrequent(size_t peer, const Key& key, const TokenQueue& queue, Instant now) const;
   void OweElementsTo(uint32_t node);
-  void WriteKey(EnvelopeWriter& to, const Key& key, Instant now) const;
-  void WritePiece(EnvelopeWriter& to, const Key& key, const ElementName& name, Instant now) const;
+  const TokenQueue& StateOf(const Key& key) const { return queues_.at(key); }
+  void WriteKey(EnvelopeWriter& to, const TokenQueue& queue, Instant now) const;
+  void WritePiece(EnvelopeWriter& to, const TokenQueue& queue, const ElementName& name,
+                  Instant now) const;
 
   const QueueOptions options_;
 
