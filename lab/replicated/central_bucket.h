@@ -14,9 +14,11 @@ class CentralBucket {
     BringTo(limit, now);
     return static_cast<uint64_t>((units_ + limit.per.count() - 1) / limit.per.count());
   }
-  bool Fits(const SharedBucket& limit, uint64_t cost, Instant now) {
+  // Whether there is room, and was for `lasting`.
+  bool Fits(const SharedBucket& limit, uint64_t cost, Instant now, Duration lasting = {}) {
     BringTo(limit, now);
-    return units_ + Units(cost, limit) <= Units(limit.capacity, limit);
+    const int128 before = int128{lasting.count()} * limit.limit;
+    return units_ + before + Units(cost, limit) <= Units(limit.capacity, limit);
   }
   void Charge(const SharedBucket& limit, uint64_t cost, Instant now) {
     BringTo(limit, now);

@@ -31,7 +31,7 @@ PlanRow RowOf(const std::string& name, const Measured& measured, uint32_t nodes)
   return {name,
           measured.precision(),
           static_cast<double>(measured.over_admission_max),
-          static_cast<double>(measured.wrongful_refusals),
+          static_cast<double>(measured.wrongful_lasting),
           static_cast<double>(measured.bytes_sent) / seconds / nodes,
           static_cast<double>(measured.memory_peak_bytes)};
 }

@@ -22,7 +22,7 @@ struct PlanRow {
   std::string name;
   double precision = 0;           // percent
   double over_admission_max = 0;  // tokens
-  double wrongful_refusals = 0;   // requests
+  double wrongful_refusals = 0;   // requests; lasting ones (simulation.h)
   double bytes_per_second_per_node = 0;
   double memory_per_node = 0;  // bytes, the peak
 };

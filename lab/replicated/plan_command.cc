@@ -47,7 +47,7 @@ void PrintJson(const Plan& plan) {
     const bool best = row.name == plan.recommended;
     line(row.name, "precision", row.precision, "percent", best);
     line(row.name, "over_admission_max", row.over_admission_max, "tokens", best);
-    line(row.name, "wrongful_refusals", row.wrongful_refusals, "requests", best);
+    line(row.name, "wrongful_lasting", row.wrongful_refusals, "requests", best);
     line(row.name, "bytes_per_second_per_node", row.bytes_per_second_per_node, "bytes/s", best);
     line(row.name, "memory_peak_bytes", row.memory_per_node, "bytes", best);
   }

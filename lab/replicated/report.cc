@@ -36,19 +36,24 @@ nav a{margin-right:1em}.wide{overflow-x:auto}
 <h1>Replicated limits in simulated time</h1>
 <p>Precision is the refusals as a share of those of one limiter that sees every request. It
 flatters whoever admits too much early, so look also at the greatest true debt above the capacity
-(over max) and at refusals though there was room (wrongful). Bytes are counted with the heads of IP
+(over max) and at refusals though there was room (wrongful; lasting: for longer than an envelope travels). Bytes are counted with the heads of IP
 and UDP; memory is counted over the real structures of a node.</p>
 )";
 
 struct Column {
   const char *metric, *title;
 };
-constexpr Column kColumns[] = {
-    {"precision", "precision"},           {"wrongful_refusals", "wrongful"},
-    {"over_admission_max", "over max"},   {"refusals_off_central", "off central"},
-    {"converge_s", "converge"},           {"bytes_sent", "bytes sent"},
-    {"bytes_ratio", "× counter"},         {"memory_peak_bytes", "memory peak"},
-    {"memory_mean_bytes", "memory mean"}, {"memory_ratio", "× counter"}};
+constexpr Column kColumns[] = {{"precision", "precision"},
+                               {"wrongful_refusals", "wrongful"},
+                               {"wrongful_lasting", "lasting"},
+                               {"over_admission_max", "over max"},
+                               {"refusals_off_central", "off central"},
+                               {"converge_s", "converge"},
+                               {"bytes_sent", "bytes sent"},
+                               {"bytes_ratio", "× counter"},
+                               {"memory_peak_bytes", "memory peak"},
+                               {"memory_mean_bytes", "memory mean"},
+                               {"memory_ratio", "× counter"}};
 
 std::string MetricsTable(const ExperimentResult& result) {
   std::string out = "<div class=\"wide\"><table><tr><th>variant</th>";

@@ -72,6 +72,7 @@ VariantResult Summarize(const std::string& variant, const std::vector<Measured>&
       {"precision", mean([](const Measured& m) { return m.precision(); }), "percent"},
       {"wrongful_refusals", mean([](const Measured& m) { return m.wrongful_refusals; }),
        "requests"},
+      {"wrongful_lasting", mean([](const Measured& m) { return m.wrongful_lasting; }), "requests"},
       {"over_admission_max", Most(runs, [](const Measured& m) { return m.over_admission_max; }),
        "tokens"},
       {"refusals_off_central", Most(runs, Off), "requests"},

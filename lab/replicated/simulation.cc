@@ -64,7 +64,7 @@ class Experiment {
     } else {
       measured_.refused += 1;
       step.refused += 1;
-      if (user.truth.Fits(limit, request.cost, request.at)) measured_.wrongful_refusals += 1;
+      NoteRefusal(user, request);
     }
   }
 
@@ -97,6 +97,14 @@ class Experiment {
     last_admission_ = request.at;
     agreed_users_ = 0;
     measured_.converge_s.reset();
+  }
+
+  void NoteRefusal(User& user, const SimulatedRequest& request) {
+    const Duration travel = options_.network.latency + options_.network.jitter;
+    if (!user.truth.Fits(options_.limit, request.cost, request.at)) return;
+    measured_.wrongful_refusals += 1;
+    if (!user.truth.Fits(options_.limit, request.cost, request.at, travel)) return;
+    measured_.wrongful_lasting += 1;
   }
 
   void RunUntil(Instant until) {

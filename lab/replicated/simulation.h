@@ -5,7 +5,8 @@
 //
 //   precision            refusals / central's refusals; 0 of 0 is 100
 //   over_admission_max   the greatest true debt above the capacity
-//   wrongful refusal     one though the true debt had room
+//   wrongful refusal     one though the true debt had room; lasting: and had had it for longer than
+//                        an envelope travels, so that it could have been known
 //   converge_s           from the last admission until every node sees the same level of every user,
 //                        to less than a token; looked at every 100 ms
 //
@@ -46,6 +47,7 @@ struct Measured {
   uint64_t refused = 0;
   uint64_t refused_centrally = 0;
   uint64_t wrongful_refusals = 0;   // though the cluster's true debt had room
+  uint64_t wrongful_lasting = 0;    // of these: there was room for longer than envelopes travel
   uint64_t over_admission_max = 0;  // the greatest true debt above the capacity, in tokens
   uint64_t bytes_sent = 0;          // with the heads of IP and UDP
   uint64_t envelopes = 0;

@@ -18,10 +18,11 @@ struct Column {
 };
 constexpr Column kColumns[] = {
     {"precision", "precision"},         {"wrongful_refusals", "wrongful"},
-    {"over_admission_max", "over max"}, {"refusals_off_central", "off"},
-    {"converge_s", "converge"},         {"bytes_sent", "bytes sent"},
-    {"bytes_ratio", "x counter"},       {"memory_peak_bytes", "mem. peak"},
-    {"memory_mean_bytes", "mem. mean"}, {"memory_ratio", "x counter"}};
+    {"wrongful_lasting", "lasting"},    {"over_admission_max", "over max"},
+    {"refusals_off_central", "off"},    {"converge_s", "converge"},
+    {"bytes_sent", "bytes sent"},       {"bytes_ratio", "x counter"},
+    {"memory_peak_bytes", "mem. peak"}, {"memory_mean_bytes", "mem. mean"},
+    {"memory_ratio", "x counter"}};
 
 std::string Paint(const std::string& text, const char* colour, bool colours) {
   return colours ? colour + text + kPlain : text;

@@ -3,23 +3,22 @@
 namespace weir {
 
 CounterReplica::Bucket CounterReplica::Bucket::Full(const SharedBucket& shape, Instant now) {
-  return {shape, Ticks(shape).Of(shape.capacity), now, {}};
+  return {shape, Ticks(shape).Of(shape.capacity), now, 0, {}};
 }
 
-uint64_t CounterReplica::Bucket::Used() const {
-  uint64_t sum = 0;
+void CounterReplica::Bucket::Count() {
+  used = 0;
   for (const Row& row : rows) {
-    sum = std::min(sum + std::min(row.consumed - row.refunded, kMostTokens), kMostTokens);
+    used = std::min(used + std::min(row.consumed - row.refunded, kMostTokens), kMostTokens);
   }
-  return sum;
 }
 
-int128 CounterReplica::Bucket::Level() const { return limit - Ticks(shape).Of(Used()); }
+int128 CounterReplica::Bucket::Level() const { return limit - Ticks(shape).Of(used); }
 
 int128 CounterReplica::Bucket::LimitAt(Instant now) const {
   const Ticks ticks(shape);
   const int128 inflow = now > refilled ? ticks.In(now - refilled) : 0;
-  return std::min(limit + inflow, ticks.Of(Used() + shape.capacity));
+  return std::min(limit + inflow, ticks.Of(used + shape.capacity));
 }
 
 void CounterReplica::Bucket::Refill(Instant now) {
@@ -70,6 +69,7 @@ void CounterReplica::Take(const Key& key, const SharedBucket& limit, uint64_t co
   if (cost == 0) return;
   Bucket& bucket = Brought(key, limit, now);
   bucket.RowOf(deltas_.self()).consumed += cost;
+  bucket.Count();
   Owe(key, bucket, {&deltas_.self(), 1}, deltas_.self().node);
 }
 
@@ -94,6 +94,7 @@ void CounterReplica::Refund(const Key& key, uint64_t cost, Instant now) {
   if (cost == 0) return;
   it->second.Refill(now);
   row.refunded += cost;
+  it->second.Count();
   it->second.Refill(now);
   Owe(key, it->second, {&deltas_.self(), 1}, deltas_.self().node);
 }
@@ -161,6 +162,7 @@ void CounterReplica::Merge(const Told& told, uint32_t sender, Instant now) {
       same.push_back(theirs.origin);
     }
   }
+  bucket.Count();
   Owe(told.key, bucket, news, sender);
   deltas_.Known(sender, told.key, same);
   const int128 limit = Rescaled(told.bucket.limit, Ticks(told.bucket.shape), Ticks(bucket.shape));
@@ -204,7 +206,7 @@ uint64_t CounterReplica::Remaining(const Key& key, const SharedBucket& limit, In
 
 uint64_t CounterReplica::Used(const Key& key) const {
   const auto it = buckets_.find(key);
-  return it == buckets_.end() ? 0 : it->second.Used();
+  return it == buckets_.end() ? 0 : it->second.used;
 }
 
 size_t CounterReplica::bytes() const {

@@ -66,10 +66,11 @@ class CounterReplica final : public Replica {
     SharedBucket shape;
     int128 limit = 0;  // ticks
     Instant refilled;
+    uint64_t used = 0;      // the sum over the rows
     std::vector<Row> rows;  // by origin
 
     static Bucket Full(const SharedBucket& shape, Instant now);
-    uint64_t Used() const;
+    void Count();
     int128 Level() const;
     int128 LimitAt(Instant now) const;
     void Refill(Instant now);

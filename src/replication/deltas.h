@@ -213,6 +213,8 @@ class Deltas {
     uint32_t number = 0;
     std::string head, body;
     std::vector<Owed*> waiting;
+    EnvelopeWriter of_key{EnvelopeHead{}}, of_pieces{EnvelopeHead{}};  // behind a head that is cut
+    const size_t blank = of_key.size();
 
     void Add(const Key& key, Pieces& pieces) {
       waiting.clear();
@@ -225,8 +227,8 @@ class Deltas {
     size_t AddSome(const Key& key, size_t from) {
       Open();
       const auto& state = book.StateOf(key);
-      EnvelopeWriter of_key{EnvelopeHead{}}, of_pieces{EnvelopeHead{}};
-      const size_t blank = of_key.size();
+      of_key.Cut(blank);
+      of_pieces.Cut(blank);
       of_key.Name(key);
       book.WriteKey(of_key, state, now);
       const size_t taken = head.size() + body.size() + of_key.size() - blank + kCountBytes;
@@ -242,7 +244,8 @@ class Deltas {
         return from;
       }
       of_key.Number(end - from);
-      body += of_key.Take().substr(blank) + of_pieces.Take().substr(blank, size - blank);
+      body += of_key.bytes().substr(blank);
+      body += of_pieces.bytes().substr(blank, size - blank);
       for (size_t i = from; i < end; ++i) waiting[i]->sent_in = number;
       peer.delivery.Carries(key);
       peer.unsent -= end - from;
@@ -276,15 +279,17 @@ class Deltas {
   void OweTo(Peer& peer, const Key& key, std::span<const Piece> more) {
     Pieces& pieces = peer.owed[key];
     pieces.reserve(std::max(pieces.size(), more.size()));
+    auto at = pieces.begin();  // after the one before: most come in order
     for (const Piece& piece : more) {
-      auto at = Place(pieces, piece);
+      if (at == pieces.end() || at->piece != piece) at = Place(pieces, piece);
       if (at == pieces.end() || at->piece != piece) {
         at = pieces.insert(at, Owed{piece});
-      } else if (at->sent_in == 0) {
-        continue;
+        ++peer.unsent;
+      } else if (at->sent_in != 0) {
+        at->sent_in = 0;
+        ++peer.unsent;
       }
-      at->sent_in = 0;
-      ++peer.unsent;
+      ++at;
     }
   }
   void Settle(Peer& peer, const Key& key, std::span<const Piece> known) {

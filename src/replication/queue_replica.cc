@@ -124,11 +124,10 @@ bool QueueReplica::Expire(const Key& key, TokenQueue& queue, Instant now) {
 // An eighth of the table, so that keys that nobody asks for go too.
 void QueueReplica::ExpireSome(Instant now) {
   std::vector<Key> empty;
-  for (size_t n = queues_.bucket_count() / 8 + 1; n > 0; --n) {
-    sweep_at_ = (sweep_at_ + 1) % queues_.bucket_count();
-    for (auto it = queues_.begin(sweep_at_); it != queues_.end(sweep_at_); ++it) {
-      if (Expire(it->first, it->second, now)) empty.push_back(it->first);
-    }
+  for (sweep_due_ += queues_.size(); sweep_due_ >= 8; sweep_due_ -= 8) {
+    sweep_at_ = (sweep_at_ + 1) % queues_.size();
+    auto& [key, queue] = queues_.begin()[static_cast<ptrdiff_t>(sweep_at_)];
+    if (Expire(key, queue, now)) empty.push_back(key);
   }
   for (const Key& key : empty) queues_.erase(key);
 }

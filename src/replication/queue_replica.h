@@ -79,7 +79,8 @@ class QueueReplica final : public Replica {
   KeyMap<TokenQueue> queues_;
   std::vector<Envelope> pushed_;  // until the next Tick
   uint32_t last_sequence_ = 0;
-  size_t sweep_at_ = 0;  // a bucket of queues_
+  size_t sweep_at_ = 0;   // a place in queues_
+  size_t sweep_due_ = 0;  // eighths of keys to be looked at
 };
 
 }  // namespace weir
