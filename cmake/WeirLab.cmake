@@ -9,7 +9,8 @@ else()
 endif()
 
 file(GLOB replicated_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lab/replicated/*.cc")
-weir_add_library(weir_replicated_lab "${replicated_sources}" weir_replication fmt::fmt)
+weir_add_library(weir_replicated_lab "${replicated_sources}" weir_replication fmt::fmt
+                 CLI11::CLI11 nlohmann_json::nlohmann_json)
 target_include_directories(weir_replicated_lab PUBLIC "${PROJECT_SOURCE_DIR}")
 
 file(GLOB_RECURSE chaos_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lab/chaos/*.cc")

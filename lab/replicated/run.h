@@ -1,4 +1,4 @@
-// `weir-lab run NAME`: an experiment on all variants, in a table.
+// `weir-lab run NAME` and `weir-lab list`: experiments on all variants, in tables.
 #pragma once
 
 #include <span>
@@ -7,5 +7,6 @@
 namespace weir::lab {
 
 int RunCommand(std::span<const std::string> arguments);
+int ListCommand(std::span<const std::string> arguments);
 
 }  // namespace weir::lab

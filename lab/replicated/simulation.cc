@@ -1,192 +1,172 @@
 #include "lab/replicated/simulation.h"
 
 #include <algorithm>
-#include <queue>
 
-#include <absl/container/flat_hash_map.h>
-
-#include "base/random.h"
+#include "lab/replicated/central_bucket.h"
 
 namespace weir::lab {
 namespace {
 
-constexpr uint64_t kDatagramHead = 28;  // IPv4 and UDP
-constexpr Duration kSampleEvery = std::chrono::seconds(1);
+constexpr Duration kLookEvery = std::chrono::milliseconds(100);  // whether the nodes agree
+constexpr int64_t kMostSteps = 720;
 
-Key KeyOf(uint32_t user) {
-  static const KeyedHash hash({1, 2});
-  return hash(std::to_string(user));
+struct User {
+  Key key;
+  CentralBucket central, truth;
+};
+
+std::vector<User> UsersOf(const std::vector<SimulatedRequest>& requests) {
+  const KeyedHash hash({1, 2});
+  uint32_t last = 0;
+  for (const SimulatedRequest& request : requests) last = std::max(last, request.user);
+  std::vector<User> users(size_t{last} + 1);
+  for (size_t i = 0; i < users.size(); ++i) users[i].key = hash(std::to_string(i));
+  return users;
 }
 
-// An exact bucket, kept as a debt; what one limiter that sees every request would do.
-class CentralBucket {
+// A whole number of seconds, so that an experiment has at most kMostSteps of them.
+Duration StepOf(Duration length) {
+  const int64_t seconds = std::chrono::ceil<std::chrono::seconds>(length).count();
+  return std::chrono::seconds(std::max<int64_t>(1, (seconds + kMostSteps - 1) / kMostSteps));
+}
+
+class Experiment {
  public:
-  uint64_t Debt(const SharedBucket& limit, Instant now) {
-    BringTo(limit, now);
-    return static_cast<uint64_t>((units_ + limit.per.count() - 1) / limit.per.count());
+  Experiment(const std::vector<SimulatedRequest>& requests, const MakeReplica& make,
+             const SimulationOptions& options)
+      : options_(options),
+        start_(requests.front().at),
+        end_(requests.back().at + options.quiet),
+        cluster_(make, options.nodes, options.network, options.seed,
+                 start_ - std::chrono::seconds(1)),
+        users_(UsersOf(requests)),
+        last_admission_(start_),
+        look_at_(start_),
+        step_ends_(start_) {
+    measured_.step = StepOf(end_ - start_);
   }
-  bool Fits(const SharedBucket& limit, uint64_t cost, Instant now) {
-    BringTo(limit, now);
-    return units_ + Units(cost, limit) <= Units(limit.capacity, limit);
+
+  void Decide(const SimulatedRequest& request) {
+    RunUntil(request.at);
+    Step& step = measured_.steps.back();
+    User& user = users_[request.user];
+    const SharedBucket& limit = options_.limit;
+    measured_.requests += 1;
+    step.received += 1;
+    if (user.central.Fits(limit, request.cost, request.at)) {
+      user.central.Charge(limit, request.cost, request.at);
+    } else {
+      measured_.refused_centrally += 1;
+      step.refused_centrally += 1;
+    }
+    if (cluster_.Admit(NodeOf(request), user.key, limit, request.cost, request.at)) {
+      NoteAdmission(user, request);
+    } else {
+      measured_.refused += 1;
+      step.refused += 1;
+      NoteRefusal(user, request);
+    }
   }
-  void Charge(const SharedBucket& limit, uint64_t cost, Instant now) {
-    BringTo(limit, now);
-    units_ += Units(cost, limit);
+
+  Measured Finish() {
+    RunUntil(end_);
+    if (!measured_.steps.empty()) EndStep();
+    measured_.bytes_sent = cluster_.bytes_sent();
+    measured_.envelopes = cluster_.envelopes();
+    measured_.memory_mean_bytes /= static_cast<double>(measured_.steps.size());
+    measured_.observed_s = Seconds(end_ - last_admission_);
+    return std::move(measured_);
   }
 
  private:
-  static __int128 Units(uint64_t tokens, const SharedBucket& limit) {
-    return static_cast<__int128>(tokens) * limit.per.count();
-  }
-  void BringTo(const SharedBucket& limit, Instant now) {
-    units_ -= static_cast<__int128>((now - at_).count()) * limit.limit;
-    units_ = std::max<__int128>(units_, 0);
-    at_ = now;
-  }
-  __int128 units_ = 0;
-  Instant at_{};
-};
+  static double Seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
 
-class Cluster {
- public:
-  Cluster(const MakeReplica& make, const SimulationOptions& options, Instant start)
-      : options_(options), random_(options.seed) {
-    std::vector<uint32_t> all;
-    for (uint32_t i = 0; i < options.nodes; ++i) all.push_back(i);
-    for (const uint32_t i : all) {
-      nodes_.push_back(make({i, 1}, start));
-      nodes_.back()->SetPeers(all);
-      due_.push_back(kEndOfTime);
-      Schedule(i, start);
+  uint32_t NodeOf(const SimulatedRequest& request) const {
+    const std::string name =
+        std::to_string(ToNanos(request.at)) + "/" + std::to_string(request.user);
+    return static_cast<uint32_t>(spread_(name).low % options_.nodes);
+  }
+
+  void NoteAdmission(User& user, const SimulatedRequest& request) {
+    user.truth.Charge(options_.limit, request.cost, request.at);
+    const uint64_t debt = user.truth.Debt(options_.limit, request.at);
+    if (debt > options_.limit.capacity) {
+      measured_.over_admission_max =
+          std::max(measured_.over_admission_max, debt - options_.limit.capacity);
     }
-    sample_at_ = start;
+    last_admission_ = request.at;
+    agreed_users_ = 0;
+    measured_.converge_s.reset();
+  }
+
+  void NoteRefusal(User& user, const SimulatedRequest& request) {
+    const Duration travel = options_.network.latency + options_.network.jitter;
+    if (!user.truth.Fits(options_.limit, request.cost, request.at)) return;
+    measured_.wrongful_refusals += 1;
+    if (!user.truth.Fits(options_.limit, request.cost, request.at, travel)) return;
+    measured_.wrongful_lasting += 1;
   }
 
   void RunUntil(Instant until) {
-    while (!events_.empty() && events_.top().at <= until) {
-      Event event = events_.top();
-      events_.pop();
-      Sample(event.at);
-      if (event.bytes == nullptr) {
-        if (due_[event.node] != event.at) continue;  // it was put earlier meanwhile
-        due_[event.node] = kEndOfTime;
-        Send(nodes_[event.node]->Tick(event.at), event.at);
-      } else {
-        bool good = false;
-        Send(nodes_[event.node]->Receive(*event.bytes, event.at, good), event.at);
-      }
-      Schedule(event.node, event.at);
+    while (std::min(step_ends_, look_at_) <= until) {
+      const Instant at = std::min(step_ends_, look_at_);
+      cluster_.RunUntil(at);
+      if (at == look_at_) Look();
+      if (at == step_ends_) NextStep();
     }
-    Sample(until);
+    cluster_.RunUntil(until);
   }
 
-  bool Admit(uint32_t node, const Key& key, uint64_t cost, Instant now) {
-    const bool admitted = nodes_[node]->Admit(key, options_.limit, cost, now);
-    Schedule(node, now);
-    return admitted;
-  }
-  void AddTo(Measured& measured) const {
-    measured.bytes_sent = bytes_;
-    measured.envelopes = envelopes_;
-    measured.memory_peak_bytes = peak_;
-    measured.memory_mean_bytes = samples_ == 0 ? 0 : sum_ / static_cast<double>(samples_);
-  }
-
- private:
-  struct Event {
-    Instant at;
-    uint64_t order = 0;
-    uint32_t node = 0;
-    std::shared_ptr<const std::string> bytes;  // null: the node's tick
-    bool operator<(const Event& other) const {
-      return std::tie(at, order) > std::tie(other.at, other.order);
+  // Nodes that have just admitted cannot agree yet; whoever has agreed since does still.
+  void Look() {
+    const Instant now = look_at_;
+    look_at_ += kLookEvery;
+    if (measured_.converge_s || now - last_admission_ < kLookEvery) return;
+    while (agreed_users_ < users_.size()) {
+      if (!cluster_.Agree(users_[agreed_users_].key, options_.limit, now)) return;
+      agreed_users_ += 1;
     }
-  };
-
-  void Schedule(uint32_t node, Instant now) {
-    const Instant at = std::max(now, nodes_[node]->NextTick());
-    if (at >= due_[node]) return;
-    due_[node] = at;
-    events_.push({at, order_++, node, nullptr});
+    measured_.converge_s = Seconds(now - last_admission_);
   }
 
-  void Send(std::vector<Envelope> envelopes, Instant now) {
-    const NetworkOptions& network = options_.network;
-    for (Envelope& envelope : envelopes) {
-      bytes_ += kDatagramHead + envelope.bytes.size();
-      envelopes_ += 1;
-      const auto bytes = std::make_shared<const std::string>(std::move(envelope.bytes));
-      const int copies = random_.Unit() < network.duplication ? 2 : 1;
-      for (int i = 0; i < copies; ++i) {
-        if (network.loss > 0 && random_.Unit() < network.loss) continue;
-        Duration delay = network.latency;
-        if (network.jitter > Duration::zero()) {
-          delay += Duration(
-              static_cast<int64_t>(random_.Below(static_cast<uint64_t>(network.jitter.count()))));
-        }
-        events_.push({now + delay, order_++, envelope.to, bytes});
-      }
-    }
+  void NextStep() {
+    if (!measured_.steps.empty()) EndStep();
+    measured_.steps.emplace_back();
+    step_ends_ += measured_.step;
   }
 
-  void Sample(Instant now) {
-    for (; sample_at_ <= now; sample_at_ += kSampleEvery) {
-      for (const auto& node : nodes_) {
-        const size_t bytes = node->bytes();
-        peak_ = std::max<uint64_t>(peak_, bytes);
-        sum_ += static_cast<double>(bytes);
-        samples_ += 1;
-      }
+  void EndStep() {
+    Step& step = measured_.steps.back();
+    step.bytes_sent = static_cast<double>(cluster_.bytes_sent() - bytes_before_);
+    bytes_before_ = cluster_.bytes_sent();
+    for (const auto& node : cluster_.nodes()) {
+      const size_t bytes = node->bytes();
+      measured_.memory_peak_bytes = std::max<uint64_t>(measured_.memory_peak_bytes, bytes);
+      step.memory += static_cast<double>(bytes) / options_.nodes;
     }
+    measured_.memory_mean_bytes += step.memory;  // the sum, until the end
   }
 
   const SimulationOptions& options_;
-  Random random_;
-  std::vector<std::unique_ptr<Replica>> nodes_;
-  std::vector<Instant> due_;  // the tick that counts
-  std::priority_queue<Event> events_;
-  uint64_t order_ = 0, bytes_ = 0, envelopes_ = 0, peak_ = 0, samples_ = 0;
-  double sum_ = 0;
-  Instant sample_at_{};
+  const Instant start_, end_;
+  Cluster cluster_;
+  std::vector<User> users_;
+  const KeyedHash spread_{{options_.seed, 3}};
+
+  Instant last_admission_, look_at_, step_ends_;
+  size_t agreed_users_ = 0;  // that many, from the first, have been seen to agree
+  uint64_t bytes_before_ = 0;
+  Measured measured_;
 };
 
 }  // namespace
 
 Measured Simulate(const std::vector<SimulatedRequest>& requests, const MakeReplica& make,
                   const SimulationOptions& options) {
-  Measured measured;
-  if (requests.empty()) return measured;
-  Cluster cluster(make, options, requests.front().at - std::chrono::seconds(1));
-  absl::flat_hash_map<uint32_t, CentralBucket> central, truth;
-  const KeyedHash spread({options.seed, 3});
-  for (const SimulatedRequest& request : requests) {
-    cluster.RunUntil(request.at);
-    const auto place =
-        spread(std::to_string(ToNanos(request.at)) + "/" + std::to_string(request.user));
-    const auto node = static_cast<uint32_t>(place.low % options.nodes);
-    measured.requests += 1;
-    CentralBucket& one = central[request.user];
-    if (one.Fits(options.limit, request.cost, request.at)) {
-      one.Charge(options.limit, request.cost, request.at);
-    } else {
-      measured.refused_centrally += 1;
-    }
-    CentralBucket& true_debt = truth[request.user];
-    if (cluster.Admit(node, KeyOf(request.user), request.cost, request.at)) {
-      true_debt.Charge(options.limit, request.cost, request.at);
-      const uint64_t debt = true_debt.Debt(options.limit, request.at);
-      if (debt > options.limit.capacity) {
-        measured.over_admission_max =
-            std::max(measured.over_admission_max, debt - options.limit.capacity);
-      }
-    } else {
-      measured.refused += 1;
-      if (true_debt.Fits(options.limit, request.cost, request.at)) measured.wrongful_refusals += 1;
-    }
-  }
-  cluster.RunUntil(requests.back().at + options.quiet);
-  cluster.AddTo(measured);
-  return measured;
+  if (requests.empty()) return {};
+  Experiment experiment(requests, make, options);
+  for (const SimulatedRequest& request : requests) experiment.Decide(request);
+  return experiment.Finish();
 }
 
 }  // namespace weir::lab

@@ -26,6 +26,20 @@ void AddRegular(uint32_t user, Duration gap, Duration length, std::vector<Simula
   for (Duration at{}; at < length; at += gap) out.push_back({kStart + at, user, 1});
 }
 
+// `count` requests in bursts of up to a second, at random times.
+void AddBursts(uint32_t user, uint64_t count, Duration length, Random& random,
+               std::vector<SimulatedRequest>& out) {
+  const uint64_t bursts = 5 + random.Below(11);
+  for (uint64_t i = 0; i < bursts; ++i) {
+    const uint64_t part = count * (i + 1) / bursts - count * i / bursts;
+    const Duration burst = milliseconds(500 + random.Below(501));
+    const auto from = Duration(random.Below(static_cast<uint64_t>((length - burst).count())));
+    const size_t first = out.size();
+    AddRandom(user, part, burst, random, out);
+    for (size_t j = first; j < out.size(); ++j) out[j].at += from;
+  }
+}
+
 uint64_t Times(double factor, uint64_t capacity) {
   return static_cast<uint64_t>(std::llround(factor * static_cast<double>(capacity)));
 }
@@ -54,10 +68,20 @@ void AddManyUsers(Random& random, std::vector<SimulatedRequest>& out) {
 
 }  // namespace
 
-std::vector<std::string> SpotifyNames() {
-  return {"spotify-a",        "spotify-b-extreme", "spotify-b-substantial",
-          "spotify-b-barely", "spotify-b-under",   "spotify-c",
-          "spotify-d",        "spotify-d-450",     "spotify-d-900"};
+const std::vector<SpotifyDescription>& SpotifyDescriptions() {
+  static const std::vector<SpotifyDescription> all = {
+      {"spotify-a", "10 users, 5 minutes, 68.3 c requests", "?"},
+      {"spotify-b-extreme", "one user, a minute, 21.5 c requests", "?"},
+      {"spotify-b-substantial", "one user, a minute, 3.2 c requests", "?"},
+      {"spotify-b-barely", "one user, a minute, 1.1 c requests", "?"},
+      {"spotify-b-barely-bursty", "the same, in bursts", "?"},
+      {"spotify-b-under", "one user just below the refill rate, 2 minutes", "?"},
+      {"spotify-c", "5000 users, an hour, a realistic mix", "?", 1},
+      {"spotify-d", "c = 5, a request every 0.9 s, 1 token/s; gossip every 300 ms", "?"},
+      {"spotify-d-450", "the same, gossip every 450 ms", "?"},
+      {"spotify-d-900", "the same, gossip every 900 ms", "?"},
+  };
+  return all;
 }
 
 SpotifyExperiment MakeSpotify(const std::string& name, uint64_t capacity, uint64_t seed) {
@@ -75,6 +99,8 @@ SpotifyExperiment MakeSpotify(const std::string& name, uint64_t capacity, uint64
     AddRandom(1, Times(3.2, capacity), seconds(60), random, out);
   } else if (name == "spotify-b-barely") {
     AddRandom(1, Times(1.1, capacity), seconds(60), random, out);
+  } else if (name == "spotify-b-barely-bursty") {
+    AddBursts(1, Times(1.1, capacity), seconds(60), random, out);
   } else if (name == "spotify-b-under") {
     AddRegular(1, made.limit.per / static_cast<int64_t>(capacity) * 51 / 50, seconds(120), out);
   } else if (name == "spotify-c") {
@@ -85,7 +111,8 @@ SpotifyExperiment MakeSpotify(const std::string& name, uint64_t capacity, uint64
     if (name == "spotify-d-900") made.interval = milliseconds(900);
     AddRegular(1, milliseconds(900), seconds(100), out);
   } else {
-    throw std::invalid_argument("no experiment '" + name + "'; 'weir-lab list' lists them");
+    throw std::invalid_argument("there is no experiment '" + name +
+                                "'; 'weir-lab list' lists them");
   }
   std::sort(out.begin(), out.end(), [](const SimulatedRequest& a, const SimulatedRequest& b) {
     return std::tie(a.at, a.user) < std::tie(b.at, b.user);

@@ -3,31 +3,22 @@
 namespace weir {
 
 CounterReplica::Bucket CounterReplica::Bucket::Full(const SharedBucket& shape, Instant now) {
-  return {shape, Ticks(shape).Of(shape.capacity), now, {}};
+  return {shape, Ticks(shape).Of(shape.capacity), now, 0, {}};
 }
 
-uint64_t CounterReplica::Bucket::Used() const {
-  uint64_t sum = 0;
+void CounterReplica::Bucket::Count() {
+  used = 0;
   for (const Row& row : rows) {
-    sum = std::min(sum + std::min(row.consumed, kMostTokens), kMostTokens);
+    used = std::min(used + std::min(row.consumed, kMostTokens), kMostTokens);
   }
-  return sum;
 }
 
-uint64_t CounterReplica::Bucket::Refunded() const {
-  uint64_t sum = 0;
-  for (const Row& row : rows) {
-    sum = std::min(sum + std::min(row.refunded, kMostTokens), kMostTokens);
-  }
-  return sum;
-}
-
-int128 CounterReplica::Bucket::Level() const { return limit - Ticks(shape).Of(Used()); }
+int128 CounterReplica::Bucket::Level() const { return limit - Ticks(shape).Of(used); }
 
 int128 CounterReplica::Bucket::LimitAt(Instant now) const {
   const Ticks ticks(shape);
   const int128 inflow = now > refilled ? ticks.In(now - refilled) : 0;
-  return std::min(limit + inflow, ticks.Of(Used() + shape.capacity));
+  return std::min(limit + inflow, ticks.Of(used + shape.capacity));
 }
 
 void CounterReplica::Bucket::Refill(Instant now) {
@@ -63,6 +54,7 @@ CounterReplica::Bucket& CounterReplica::Brought(const Key& key, const SharedBuck
   Bucket& bucket = it->second;
   if (fresh) bucket = Bucket::Full(limit, now);
   bucket.Refill(now);
+  if (bucket.shape == limit) return bucket;
   bucket.Reshape(limit);
   bucket.Refill(now);
   return bucket;
@@ -78,7 +70,8 @@ void CounterReplica::Take(const Key& key, const SharedBucket& limit, uint64_t co
   if (cost == 0) return;
   Bucket& bucket = Brought(key, limit, now);
   bucket.RowOf(deltas_.self()).consumed += cost;
-  Owe(key, bucket, deltas_.self(), deltas_.self().node);
+  bucket.Count();
+  Owe(key, bucket, {&deltas_.self(), 1}, deltas_.self().node);
 }
 
 int128 CounterReplica::Level(const Key& key, const SharedBucket& limit, Instant now) {
@@ -86,9 +79,12 @@ int128 CounterReplica::Level(const Key& key, const SharedBucket& limit, Instant 
   return Brought(key, limit, now).Level();
 }
 
-void CounterReplica::Owe(const Key& key, const Bucket& bucket, Origin changed, uint32_t source) {
-  if (!whole_buckets_) return deltas_.Owe(key, changed, source);
-  for (const Row& row : bucket.rows) deltas_.Owe(key, row.origin, source);
+void CounterReplica::Owe(const Key& key, const Bucket& bucket, std::span<const Origin> changed,
+                         uint32_t source) {
+  if (changed.empty() || !whole_buckets_) return deltas_.Owe(key, changed, source);
+  std::vector<Origin> all;
+  for (const Row& row : bucket.rows) all.push_back(row.origin);
+  deltas_.Owe(key, all, source);
 }
 
 void CounterReplica::Refund(const Key& key, uint64_t cost, Instant now) {
@@ -98,10 +94,11 @@ void CounterReplica::Refund(const Key& key, uint64_t cost, Instant now) {
   cost = std::min(cost, row.consumed - row.refunded);
   if (cost == 0) return;
   row.refunded += cost;
+  it->second.Count();
   it->second.Refill(now);
   it->second.limit += Ticks(it->second.shape).Of(cost);
   it->second.Refill(now);
-  Owe(key, it->second, deltas_.self(), deltas_.self().node);
+  Owe(key, it->second, {&deltas_.self(), 1}, deltas_.self().node);
 }
 
 std::vector<Envelope> CounterReplica::Tick(Instant now) {
@@ -156,16 +153,21 @@ void CounterReplica::Merge(const Told& told, uint32_t sender, Instant now) {
   }
   bucket.Refill(now);
   const int128 before = fresh ? Ticks(bucket.shape).Of(bucket.shape.capacity) : bucket.Level();
+  std::vector<Origin> news, same;
   for (const Row& theirs : told.bucket.rows) {
     Row& ours = bucket.RowOf(theirs.origin);
-    const bool news = theirs.consumed > ours.consumed || theirs.refunded > ours.refunded;
+    if (theirs.consumed > ours.consumed || theirs.refunded > ours.refunded) {
+      news.push_back(theirs.origin);
+    }
     ours.consumed = std::max(ours.consumed, theirs.consumed);
     ours.refunded = std::max(ours.refunded, theirs.refunded);
-    if (news) Owe(told.key, bucket, theirs.origin, sender);
     if (ours.consumed == theirs.consumed && ours.refunded == theirs.refunded) {
-      deltas_.Known(sender, told.key, theirs.origin);
+      same.push_back(theirs.origin);
     }
   }
+  bucket.Count();
+  Owe(told.key, bucket, news, sender);
+  deltas_.Known(sender, told.key, same);
   const int128 limit = Rescaled(told.bucket.limit, Ticks(told.bucket.shape), Ticks(bucket.shape));
   bucket.limit = std::max(bucket.limit, limit);
   bucket.Refill(now);
@@ -181,16 +183,15 @@ void CounterReplica::OweRowsTo(uint32_t node) {
   }
 }
 
-void CounterReplica::WriteKey(EnvelopeWriter& to, const Key& key, Instant now) const {
-  const Bucket& bucket = buckets_.at(key);
+void CounterReplica::WriteKey(EnvelopeWriter& to, const Bucket& bucket, Instant now) const {
   WriteBucket(to, bucket.shape);
   WriteTicks(to, Ticks(bucket.shape), bucket.LimitAt(now));
 }
 
-void CounterReplica::WritePiece(EnvelopeWriter& to, const Key& key, Origin origin, Instant) const {
-  const std::vector<Row>& rows = buckets_.at(key).rows;
-  const Row& row =
-      *std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.origin == origin; });
+void CounterReplica::WritePiece(EnvelopeWriter& to, const Bucket& bucket, Origin origin,
+                                Instant) const {
+  const Row& row = *std::lower_bound(bucket.rows.begin(), bucket.rows.end(), origin,
+                                     [](const Row& r, Origin o) { return r.origin < o; });
   to.Number(origin.node);
   to.Number(origin.incarnation);
   to.Number(row.consumed);
@@ -210,7 +211,12 @@ uint64_t CounterReplica::Remaining(const Key& key, const SharedBucket& limit, In
 
 uint64_t CounterReplica::Used(const Key& key) const {
   const auto it = buckets_.find(key);
-  return it == buckets_.end() ? 0 : it->second.Used() - it->second.Refunded();
+  if (it == buckets_.end()) return 0;
+  uint64_t sum = 0;
+  for (const Row& row : it->second.rows) {
+    sum = std::min(sum + std::min(row.consumed - row.refunded, kMostTokens), kMostTokens);
+  }
+  return sum;
 }
 
 const std::vector<CounterReplica::Row>* CounterReplica::Find(const Key& key) const {

@@ -77,11 +77,11 @@ class CounterReplica final : public Replica {
     SharedBucket shape;
     int128 limit = 0;  // ticks
     Instant refilled;
+    uint64_t used = 0;      // the sum over the rows
     std::vector<Row> rows;  // by origin
 
     static Bucket Full(const SharedBucket& shape, Instant now);
-    uint64_t Used() const;
-    uint64_t Refunded() const;
+    void Count();
     int128 Level() const;
     int128 LimitAt(Instant now) const;
     void Refill(Instant now);
@@ -95,11 +95,12 @@ class CounterReplica final : public Replica {
 
   static std::vector<Told> Read(EnvelopeReader& from, Instant now);
   Bucket& Brought(const Key& key, const SharedBucket& limit, Instant now);
-  void Owe(const Key& key, const Bucket& bucket, Origin changed, uint32_t source);
+  void Owe(const Key& key, const Bucket& bucket, std::span<const Origin> changed, uint32_t source);
   void Merge(const Told& told, uint32_t sender, Instant now);
   void OweRowsTo(uint32_t node);
-  void WriteKey(EnvelopeWriter& to, const Key& key, Instant now) const;
-  void WritePiece(EnvelopeWriter& to, const Key& key, Origin origin, Instant now) const;
+  const Bucket& StateOf(const Key& key) const { return buckets_.at(key); }
+  void WriteKey(EnvelopeWriter& to, const Bucket& bucket, Instant now) const;
+  void WritePiece(EnvelopeWriter& to, const Bucket& bucket, Origin origin, Instant now) const;
 
   const bool whole_buckets_, report_changes_;
 

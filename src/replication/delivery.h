@@ -11,6 +11,8 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "replication/envelope.h"
@@ -29,25 +31,40 @@ class Delivery {
   // an envelope of then, and its acknowledgement must not stand for another.
   explicit Delivery(uint32_t last_number = 0) : last_number_(last_number) {}
   uint32_t last_number() const { return last_number_; }
+  struct Sent {
+    uint32_t number = 0;
+    Instant at;
+    std::vector<Key> keys;  // of which it tells
+  };
 
   uint32_t Send(Instant now) {
-    under_way_.push_back({++last_number_, now});
+    under_way_.push_back({++last_number_, now, {}});
     return last_number_;
   }
-  // Whether it was still awaited.
-  bool Acknowledged(uint32_t number) {
-    return std::erase_if(under_way_, [&](const Sent& s) { return s.number == number; }) > 0;
+  // The envelope that was sent last tells of this key.
+  void Carries(const Key& key) {
+    std::vector<Key>& keys = under_way_.back().keys;
+    if (keys.empty() || keys.back() != key) keys.push_back(key);
   }
-  // The numbers that are given up now.
-  std::vector<uint32_t> Lost(Instant now, Duration patience) {
-    std::vector<uint32_t> lost;
+  // The envelope, if it was still awaited.
+  std::optional<Sent> Acknowledged(uint32_t number) {
+    const auto it = std::lower_bound(under_way_.begin(), under_way_.end(), number,
+                                     [](const Sent& s, uint32_t n) { return s.number < n; });
+    if (it == under_way_.end() || it->number != number) return std::nullopt;
+    Sent sent = std::move(*it);
+    under_way_.erase(it);
+    return sent;
+  }
+  // Those that are given up now.
+  std::vector<Sent> Lost(Instant now, Duration patience) {
+    std::vector<Sent> lost;
     while (!under_way_.empty() && under_way_.front().at + 2 * patience + patience / 2 < now) {
-      lost.push_back(under_way_.front().number);
+      lost.push_back(std::move(under_way_.front()));
       under_way_.erase(under_way_.begin());
     }
     return lost;
   }
-  void ForgetSent() { under_way_.clear(); }
+  std::vector<Sent> TakeSent() { return std::exchange(under_way_, {}); }
 
   void Heard(Origin sender, uint32_t number, Instant now) {
     if (heard_.numbers.empty()) heard_since_ = now;
@@ -86,18 +103,16 @@ class Delivery {
   }
 
   size_t bytes() const {
-    return under_way_.capacity() * sizeof(Sent) + heard_.numbers.capacity() * sizeof(uint32_t);
+    size_t sum = under_way_.capacity() * sizeof(Sent);
+    for (const Sent& sent : under_way_) sum += sent.keys.capacity() * sizeof(Key);
+    return sum + heard_.numbers.capacity() * sizeof(uint32_t);
   }
 
  private:
   static constexpr size_t kMostAtOnce = 64;
-  struct Sent {
-    uint32_t number;
-    Instant at;
-  };
 
   uint32_t last_number_;
-  std::vector<Sent> under_way_;
+  std::vector<Sent> under_way_;  // ascending
   Acknowledgements heard_;
   Instant heard_since_;
 };

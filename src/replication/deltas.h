@@ -10,11 +10,13 @@
 //
 //   envelope = head, acknowledgements, { key, of the key, number of pieces, pieces }
 //
-// What is written of a key and of a piece is the book's: WriteKey and WritePiece.
+// What is written of a key and of a piece is the book's: StateOf, WriteKey and WritePiece.
 #pragma once
 
 #include <algorithm>
 #include <cassert>
+#include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "base/random.h"
@@ -54,29 +56,32 @@ class Deltas {
   }
 
   // To all peers but `source`, which is a node.
-  void Owe(const Key& key, const Piece& piece, uint32_t source) {
+  void Owe(const Key& key, std::span<const Piece> pieces, uint32_t source) {
+    if (pieces.empty()) return;
     for (Peer& peer : peers_) {
-      if (peer.node != source) OweTo(peer, key, piece);
+      if (peer.node != source) OweTo(peer, key, pieces);
     }
   }
   // Each node tells a newcomer its own pieces; those of nodes that are no peers, and the newcomer's
   // own of an earlier life, are told by all.
   void OweNewcomer(uint32_t node, uint32_t owner, const Key& key, const Piece& piece) {
     Peer* peer = Find(node);
-    if (peer != nullptr && (owner == node || !Find(owner))) OweTo(*peer, key, piece);
+    if (peer != nullptr && (owner == node || !Find(owner))) OweTo(*peer, key, One(piece));
   }
   // To this peer, whatever it may know already.
   void OweEverything(uint32_t node, const Key& key, const Piece& piece) {
-    if (Peer* peer = Find(node)) OweTo(*peer, key, piece);
+    if (Peer* peer = Find(node)) OweTo(*peer, key, One(piece));
   }
-  // The peer knows it, as it is now.
-  void Known(uint32_t node, const Key& key, const Piece& piece) {
-    if (Peer* peer = Find(node)) Settle(*peer, key, piece);
+  // The peer knows them, as they are now.
+  void Known(uint32_t node, const Key& key, std::span<const Piece> pieces) {
+    if (Peer* peer = Find(node)) Settle(*peer, key, pieces);
   }
-  // There is no such piece any more.
-  void Drop(const Key& key, const Piece& piece) {
-    for (Peer& peer : peers_) Settle(peer, key, piece);
+  // There are no such pieces any more.
+  void Drop(const Key& key, std::span<const Piece> pieces) {
+    if (pieces.empty()) return;
+    for (Peer& peer : peers_) Settle(peer, key, pieces);
   }
+  static std::span<const Piece> One(const Piece& piece) { return {&piece, 1}; }
 
   // What waits to be sent to the peer.
   std::vector<Piece> Unsent(size_t peer, const Key& key) const {
@@ -141,7 +146,7 @@ class Deltas {
   template <typename Book>
   void Gossip(size_t chosen, const Book& book, Instant now, std::vector<Envelope>& out) {
     Peer& peer = peers_[chosen];
-    for (const uint32_t number : peer.delivery.Lost(now, patience())) OweAgain(peer, number);
+    for (const Delivery::Sent& sent : peer.delivery.Lost(now, patience())) OweAgain(peer, sent);
     if (peer.unsent > 0) {
       Packing<Book> packing{*this, peer, book, now, out};
       for (auto& [key, pieces] : peer.owed) packing.Add(key, pieces);
@@ -174,14 +179,14 @@ class Deltas {
     const bool another = met && head.sender.incarnation > peer->incarnation;
     peer->met = true;
     peer->incarnation = head.sender.incarnation;
-    if (another) peer->delivery.ForgetSent(), peer->delivery.ForgetHeard();
-    if (another) OweAgain(*peer, 0);
+    if (another) OweAllAgain(*peer);
+    if (another) peer->delivery.ForgetHeard();
     if (head.sequence > 0) {
       peer->delivery.Heard(head.sender, static_cast<uint32_t>(head.sequence), now);
     }
     if (acknowledged.incarnation != self_.incarnation) return another;
     for (const uint32_t number : acknowledged.numbers) {
-      if (peer->delivery.Acknowledged(number)) SettleSent(*peer, number);
+      if (const auto sent = peer->delivery.Acknowledged(number)) SettleSent(*peer, *sent);
     }
     return another;
   }
@@ -221,25 +226,29 @@ class Deltas {
     std::vector<Envelope>& out;
     uint32_t number = 0;
     std::string head, body;
+    std::vector<Owed*> waiting;
+    EnvelopeWriter of_key{EnvelopeHead{}}, of_pieces{EnvelopeHead{}};  // behind a head that is cut
+    const size_t blank = of_key.size();
 
     void Add(const Key& key, Pieces& pieces) {
-      std::vector<Owed*> waiting;
+      waiting.clear();
       for (Owed& owed : pieces) {
         if (owed.sent_in == 0) waiting.push_back(&owed);
       }
-      for (size_t from = 0; from < waiting.size();) from = AddSome(key, waiting, from);
+      for (size_t from = 0; from < waiting.size();) from = AddSome(key, from);
     }
-    // As many as fit, at least one; returns the first that did not.
-    size_t AddSome(const Key& key, const std::vector<Owed*>& waiting, size_t from) {
+    // Of those that wait, as many as fit, at least one; returns the first that did not.
+    size_t AddSome(const Key& key, size_t from) {
       Open();
-      EnvelopeWriter of_key{EnvelopeHead{}}, of_pieces{EnvelopeHead{}};
-      const size_t blank = of_key.size();
+      const auto& state = book.StateOf(key);
+      of_key.Cut(blank);
+      of_pieces.Cut(blank);
       of_key.Name(key);
-      book.WriteKey(of_key, key, now);
+      book.WriteKey(of_key, state, now);
       const size_t taken = head.size() + body.size() + of_key.size() - blank + kCountBytes;
       size_t end = from, size = of_pieces.size();
       for (; end < waiting.size(); ++end) {
-        book.WritePiece(of_pieces, key, waiting[end]->piece, now);
+        book.WritePiece(of_pieces, state, waiting[end]->piece, now);
         if (taken + of_pieces.size() - blank > kMostEnvelopeBytes) break;
         size = of_pieces.size();
       }
@@ -249,8 +258,10 @@ class Deltas {
         return from;
       }
       of_key.Number(end - from);
-      body += of_key.Take().substr(blank) + of_pieces.Take().substr(blank, size - blank);
+      body += of_key.bytes().substr(blank);
+      body += of_pieces.bytes().substr(blank, size - blank);
       for (size_t i = from; i < end; ++i) waiting[i]->sent_in = number;
+      peer.delivery.Carries(key);
       peer.unsent -= end - from;
       return end;
     }
@@ -279,41 +290,54 @@ class Deltas {
     return std::lower_bound(pieces.begin(), pieces.end(), piece,
                             [](const Owed& owed, const Piece& p) { return owed.piece < p; });
   }
-  void OweTo(Peer& peer, const Key& key, const Piece& piece) {
+  void OweTo(Peer& peer, const Key& key, std::span<const Piece> more) {
     Pieces& pieces = peer.owed[key];
-    auto at = Place(pieces, piece);
-    if (at == pieces.end() || at->piece != piece) {
-      at = pieces.insert(at, Owed{piece});
-    } else if (at->sent_in == 0) {
-      return;
+    pieces.reserve(std::max(pieces.size(), more.size()));
+    auto at = pieces.begin();  // after the one before: most come in order
+    for (const Piece& piece : more) {
+      if (at == pieces.end() || at->piece != piece) at = Place(pieces, piece);
+      if (at == pieces.end() || at->piece != piece) {
+        at = pieces.insert(at, Owed{piece});
+        ++peer.unsent;
+      } else if (at->sent_in != 0) {
+        at->sent_in = 0;
+        ++peer.unsent;
+      }
+      ++at;
     }
-    at->sent_in = 0;
-    ++peer.unsent;
   }
-  void Settle(Peer& peer, const Key& key, const Piece& piece) {
+  void Settle(Peer& peer, const Key& key, std::span<const Piece> known) {
     const auto it = peer.owed.find(key);
     if (it == peer.owed.end()) return;
-    const auto at = Place(it->second, piece);
-    if (at == it->second.end() || at->piece != piece) return;
-    if (at->sent_in == 0) --peer.unsent;
-    it->second.erase(at);
+    for (const Piece& piece : known) {
+      const auto at = Place(it->second, piece);
+      if (at == it->second.end() || at->piece != piece) continue;
+      if (at->sent_in == 0) --peer.unsent;
+      it->second.erase(at);
+    }
     if (it->second.empty()) peer.owed.erase(it);
   }
-  void SettleSent(Peer& peer, uint32_t number) {
-    for (auto it = peer.owed.begin(); it != peer.owed.end();) {
-      std::erase_if(it->second, [&](const Owed& owed) { return owed.sent_in == number; });
-      it = it->second.empty() ? peer.owed.erase(it) : std::next(it);
+  void SettleSent(Peer& peer, const Delivery::Sent& sent) {
+    for (const Key& key : sent.keys) {
+      const auto it = peer.owed.find(key);
+      if (it == peer.owed.end()) continue;
+      std::erase_if(it->second, [&](const Owed& owed) { return owed.sent_in == sent.number; });
+      if (it->second.empty()) peer.owed.erase(it);
     }
   }
-  // What was sent in that envelope; 0 for any.
-  void OweAgain(Peer& peer, uint32_t number) {
-    for (auto& [key, pieces] : peer.owed) {
-      for (Owed& owed : pieces) {
-        if (owed.sent_in == 0 || (number != 0 && owed.sent_in != number)) continue;
+  void OweAgain(Peer& peer, const Delivery::Sent& sent) {
+    for (const Key& key : sent.keys) {
+      const auto it = peer.owed.find(key);
+      if (it == peer.owed.end()) continue;
+      for (Owed& owed : it->second) {
+        if (owed.sent_in != sent.number) continue;
         owed.sent_in = 0;
         ++peer.unsent;
       }
     }
+  }
+  void OweAllAgain(Peer& peer) {
+    for (const Delivery::Sent& sent : peer.delivery.TakeSent()) OweAgain(peer, sent);
   }
   void Acknowledge(Peer& peer, std::vector<Envelope>& out) {
     EnvelopeWriter writer({kind_, self_, 0});

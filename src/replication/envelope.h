@@ -58,6 +58,8 @@ class EnvelopeWriter {
     }
   }
   size_t size() const { return bytes_.size(); }
+  std::string_view bytes() const { return bytes_; }
+  void Cut(size_t size) { bytes_.resize(size); }
   std::string Take() { return std::move(bytes_); }
 
  private:

@@ -1,7 +1,18 @@
-// Maps from what is shared, and what they take. Keys are hashes already.
+// A map from keys, made for states that are looked up much more often than they come and go. Keys
+// are hashes already.
+//
+// Entries lie side by side in a vector, so that going through them is going through memory, in the
+// order in which they came; an index of their places, twice as large at least, is probed from the
+// low bits of the key on. Erasing moves the last entry into the gap. References last until the next
+// insertion or erasure.
 #pragma once
 
-#include <unordered_map>
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "base/keyed_hash.h"
 
@@ -12,13 +23,119 @@ struct HashOfKey {
 };
 
 template <typename Value>
-using KeyMap = std::unordered_map<Key, Value, HashOfKey>;
+class KeyMap {
+ public:
+  using value_type = std::pair<Key, Value>;
+  using iterator = typename std::vector<value_type>::iterator;
+  using const_iterator = typename std::vector<value_type>::const_iterator;
 
-// Without what the values own elsewhere.
+  size_t size() const { return entries_.size(); }
+  bool empty() const { return entries_.empty(); }
+  iterator begin() { return entries_.begin(); }
+  iterator end() { return entries_.end(); }
+  const_iterator begin() const { return entries_.begin(); }
+  const_iterator end() const { return entries_.end(); }
+
+  iterator find(const Key& key) { return begin() + static_cast<ptrdiff_t>(PlaceOf(key)); }
+  const_iterator find(const Key& key) const {
+    return begin() + static_cast<ptrdiff_t>(PlaceOf(key));
+  }
+  bool contains(const Key& key) const { return PlaceOf(key) < size(); }
+  const Value& at(const Key& key) const {
+    assert(contains(key));
+    return find(key)->second;
+  }
+  Value& operator[](const Key& key) { return try_emplace(key).first->second; }
+
+  template <typename... Arguments>
+  std::pair<iterator, bool> try_emplace(const Key& key, Arguments&&... arguments) {
+    const size_t place = PlaceOf(key);
+    if (place < size()) return {begin() + static_cast<ptrdiff_t>(place), false};
+    entries_.emplace_back(std::piecewise_construct, std::forward_as_tuple(key),
+                          std::forward_as_tuple(std::forward<Arguments>(arguments)...));
+    if (2 * size() > index_.size()) {
+      Reindex(std::max<size_t>(8, 2 * index_.size()));
+    } else {
+      index_[FreeSlot(key)] = static_cast<uint32_t>(size() - 1);
+    }
+    return {end() - 1, true};
+  }
+
+  void erase(iterator it) {
+    Vacate(SlotOf(it->first));
+    const iterator last = end() - 1;
+    if (it != last) {
+      index_[SlotOf(last->first)] = static_cast<uint32_t>(it - begin());
+      *it = std::move(*last);
+    }
+    entries_.pop_back();
+    if (8 * size() < index_.size() && index_.size() > 8) Shrink();
+  }
+  void erase(const Key& key) {
+    if (const iterator it = find(key); it != end()) erase(it);
+  }
+
+  // Without what the values own elsewhere.
+  size_t bytes() const {
+    return entries_.capacity() * sizeof(value_type) + index_.capacity() * sizeof(uint32_t);
+  }
+
+ private:
+  static constexpr uint32_t kFree = UINT32_MAX;
+
+  size_t Home(const Key& key) const { return key.low & (index_.size() - 1); }
+  size_t After(size_t slot) const { return (slot + 1) & (index_.size() - 1); }
+
+  // size() if it is not there.
+  size_t PlaceOf(const Key& key) const {
+    if (index_.empty()) return size();
+    for (size_t slot = Home(key);; slot = After(slot)) {
+      const uint32_t place = index_[slot];
+      if (place == kFree) return size();
+      if (entries_[place].first == key) return place;
+    }
+  }
+  // Of one that is there.
+  size_t SlotOf(const Key& key) const {
+    size_t slot = Home(key);
+    while (!(entries_[index_[slot]].first == key)) slot = After(slot);
+    return slot;
+  }
+  size_t FreeSlot(const Key& key) const {
+    size_t slot = Home(key);
+    while (index_[slot] != kFree) slot = After(slot);
+    return slot;
+  }
+  // Those behind it that were pushed on move up, so that no probe ends early.
+  void Vacate(size_t slot) {
+    for (size_t next = After(slot); index_[next] != kFree; next = After(next)) {
+      const size_t home = Home(entries_[index_[next]].first);
+      const bool stays = slot <= next ? slot < home && home <= next : slot < home || home <= next;
+      if (stays) continue;
+      index_[slot] = index_[next];
+      slot = next;
+    }
+    index_[slot] = kFree;
+  }
+  void Reindex(size_t slots) {
+    index_.assign(slots, kFree);
+    for (size_t i = 0; i < size(); ++i) {
+      index_[FreeSlot(entries_[i].first)] = static_cast<uint32_t>(i);
+    }
+  }
+  void Shrink() {
+    entries_.shrink_to_fit();
+    std::vector<uint32_t>(index_.size() / 2).swap(index_);
+    Reindex(index_.size());
+  }
+
+  std::vector<value_type> entries_;
+  std::vector<uint32_t> index_;  // places in entries_; a power of two of them, or none
+};
+
 template <typename Value>
 size_t MapBytes(const KeyMap<Value>& map) {
-  constexpr size_t kNode = sizeof(void*) + sizeof(typename KeyMap<Value>::value_type);
-  return map.size() * kNode + map.bucket_count() * sizeof(void*);
+  return map.bytes();
 }
 
 // A key, and of a limit that counts by windows, which of them.

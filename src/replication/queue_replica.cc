@@ -26,7 +26,7 @@ void QueueReplica::Take(const Key& key, const SharedBucket& limit, uint64_t cost
     const auto weight = static_cast<uint32_t>(std::min<uint64_t>(cost, UINT32_MAX));
     const ElementName name{deltas_.self(), ++last_sequence_};
     queue.Add(name, weight, now);
-    deltas_.Owe(key, name, deltas_.self().node);
+    deltas_.Owe(key, {&name, 1}, deltas_.self().node);
     cost -= weight;
   }
   if (options_.frequency) PushFrequent(key, queue, now);
@@ -44,7 +44,7 @@ void QueueReplica::Refund(const Key& key, uint64_t cost, Instant now) {
   const auto it = queues_.find(key);
   if (it == queues_.end()) return;
   for (const ElementName& name : it->second.Refund(deltas_.self(), cost, now)) {
-    deltas_.Owe(key, name, deltas_.self().node);
+    deltas_.Owe(key, {&name, 1}, deltas_.self().node);
   }
 }
 
@@ -102,20 +102,23 @@ void QueueReplica::Merge(const Told& told, uint32_t sender, Instant now) {
   TokenQueue& queue = queues_.try_emplace(told.key, told.shape).first->second;
   const bool report = options_.report_changes;
   const int128 before = report ? queue.Alive(now) : 0;
+  std::vector<ElementName> news, same;
   for (Element theirs : told.elements) {
     theirs.life = Rescaled(theirs.life, Ticks(told.shape), Ticks(queue.shape()));
     const Element* known = report && queue.is_log() ? queue.Find(theirs.name) : nullptr;
     if (report && queue.is_log()) ReportHit(told.key, queue, known, theirs);
     switch (queue.Merge(theirs, now, options_.margin)) {
       case TokenQueue::Merged::kNew:
-      case TokenQueue::Merged::kRaised: deltas_.Owe(told.key, theirs.name, sender); [[fallthrough]];
-      case TokenQueue::Merged::kSame: deltas_.Known(sender, told.key, theirs.name); break;
+      case TokenQueue::Merged::kRaised: news.push_back(theirs.name); [[fallthrough]];
+      case TokenQueue::Merged::kSame: same.push_back(theirs.name); break;
       case TokenQueue::Merged::kBehind:
       case TokenQueue::Merged::kTooOld: break;
     }
   }
   const int128 more = report && !queue.is_log() ? queue.Alive(now) - before : 0;
   if (more != 0) changes_.push_back({told.key, queue.shape(), -more});
+  deltas_.Owe(told.key, news, sender);
+  deltas_.Known(sender, told.key, same);
   if (Expire(told.key, queue, now)) queues_.erase(told.key);
 }
 
@@ -131,18 +134,17 @@ void QueueReplica::ReportHit(const Key& key, const TokenQueue& queue, const Elem
 }
 
 bool QueueReplica::Expire(const Key& key, TokenQueue& queue, Instant now) {
-  for (const ElementName& name : queue.Expire(now, options_.margin)) deltas_.Drop(key, name);
+  deltas_.Drop(key, queue.Expire(now, options_.margin));
   return queue.elements().empty();
 }
 
 // An eighth of the table, so that keys that nobody asks for go too.
 void QueueReplica::ExpireSome(Instant now) {
   std::vector<Key> empty;
-  for (size_t n = queues_.bucket_count() / 8 + 1; n > 0; --n) {
-    sweep_at_ = (sweep_at_ + 1) % queues_.bucket_count();
-    for (auto it = queues_.begin(sweep_at_); it != queues_.end(sweep_at_); ++it) {
-      if (Expire(it->first, it->second, now)) empty.push_back(it->first);
-    }
+  for (sweep_due_ += queues_.size(); sweep_due_ >= 8; sweep_due_ -= 8) {
+    sweep_at_ = (sweep_at_ + 1) % queues_.size();
+    auto& [key, queue] = queues_.begin()[static_cast<ptrdiff_t>(sweep_at_)];
+    if (Expire(key, queue, now)) empty.push_back(key);
   }
   for (const Key& key : empty) queues_.erase(key);
 }
@@ -185,13 +187,12 @@ void QueueReplica::OweElementsTo(uint32_t node) {
   }
 }
 
-void QueueReplica::WriteKey(EnvelopeWriter& to, const Key& key, Instant) const {
-  WriteBucket(to, queues_.at(key).shape());
+void QueueReplica::WriteKey(EnvelopeWriter& to, const TokenQueue& queue, Instant) const {
+  WriteBucket(to, queue.shape());
 }
 
-void QueueReplica::WritePiece(EnvelopeWriter& to, const Key& key, const ElementName& name,
+void QueueReplica::WritePiece(EnvelopeWriter& to, const TokenQueue& queue, const ElementName& name,
                               Instant now) const {
-  const TokenQueue& queue = queues_.at(key);
   const Element& element = *queue.Find(name);
   to.Number(name.origin.node);
   to.Number(name.origin.incarnation);

@@ -78,8 +78,10 @@ class QueueReplica final : public Replica {
   void PushFrequent(const Key& key, const TokenQueue& queue, Instant now);
   bool IsFrequent(size_t peer, const Key& key, const TokenQueue& queue, Instant now) const;
   void OweElementsTo(uint32_t node);
-  void WriteKey(EnvelopeWriter& to, const Key& key, Instant now) const;
-  void WritePiece(EnvelopeWriter& to, const Key& key, const ElementName& name, Instant now) const;
+  const TokenQueue& StateOf(const Key& key) const { return queues_.at(key); }
+  void WriteKey(EnvelopeWriter& to, const TokenQueue& queue, Instant now) const;
+  void WritePiece(EnvelopeWriter& to, const TokenQueue& queue, const ElementName& name,
+                  Instant now) const;
 
   const QueueOptions options_;
 
@@ -87,7 +89,8 @@ class QueueReplica final : public Replica {
   KeyMap<TokenQueue> queues_;
   std::vector<Envelope> pushed_;  // until the next Tick
   uint32_t last_sequence_ = 0;
-  size_t sweep_at_ = 0;  // a bucket of queues_
+  size_t sweep_at_ = 0;   // a place in queues_
+  size_t sweep_due_ = 0;  // eighths of keys to be looked at
   std::vector<Change> changes_;
 };
 

@@ -1,0 +1,46 @@
+#include "replication/key_map.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "base/random.h"
+
+namespace weir {
+namespace {
+
+TEST(KeyMap, IsAMapWhateverComesAndGoes) {
+  Random random(1);
+  KeyMap<int> map;
+  std::map<uint64_t, int> model;
+  for (int i = 0; i < 200'000; ++i) {
+    // Few different low bits, so that probes run into one another.
+    const Key key{random.Below(4), random.Below(i % 50'000 < 25'000 ? 300 : 30) * 3};
+    const uint64_t name = key.high * 100'000 + key.low;
+    if (random.Below(2) == 0) {
+      map[key] = i;
+      model[name] = i;
+    } else {
+      map.erase(key);
+      model.erase(name);
+    }
+    ASSERT_EQ(map.size(), model.size());
+    const auto it = model.find(name);
+    ASSERT_EQ(map.contains(key), it != model.end());
+    if (it == model.end()) continue;
+    ASSERT_EQ(map.at(key), it->second);
+  }
+  for (const auto& [key, value] : map) EXPECT_EQ(model.at(key.high * 100'000 + key.low), value);
+}
+
+TEST(KeyMap, GivesBackWhatItDoesNotNeed) {
+  KeyMap<int> map;
+  for (uint64_t i = 0; i < 10'000; ++i) map[{i, i}] = 1;
+  const size_t full = map.bytes();
+  for (uint64_t i = 0; i < 10'000; ++i) map.erase(Key{i, i});
+  EXPECT_TRUE(map.empty());
+  EXPECT_LT(map.bytes(), full / 50);
+}
+
+}  // namespace
+}  // namespace weir
