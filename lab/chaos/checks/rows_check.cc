@@ -96,7 +96,7 @@ class RowsCheck final : public Observer {
     const Instant epoch = cluster.scenario().clocks[h.node].True(now.epoch);
     const Duration drift =
         (h.at - written.epoch) / kMillion * kTolerancePpm + std::chrono::microseconds(2);
-    const auto hops = 2 * static_cast<int64_t>(cluster.scenario().nodes());  // over new lives, too
+    const auto hops = static_cast<int64_t>(lives_.size());  // each life passes it on once
     if (epoch < written.epoch - drift ||
         epoch > written.epoch + drift + hops * (travel_ + kAgeStep)) {
       Fail(h,
