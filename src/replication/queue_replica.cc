@@ -111,13 +111,17 @@ void QueueReplica::Merge(const Told& told, uint32_t sender, Instant now) {
       case TokenQueue::Merged::kTooOld: break;
     }
   }
+  std::sort(news.begin(), news.end());
+  std::sort(same.begin(), same.end());
   deltas_.Owe(told.key, news, sender);
   deltas_.Known(sender, told.key, same);
   if (Expire(told.key, queue, now)) queues_.erase(told.key);
 }
 
 bool QueueReplica::Expire(const Key& key, TokenQueue& queue, Instant now) {
-  deltas_.Drop(key, queue.Expire(now, options_.margin));
+  std::vector<ElementName> gone = queue.Expire(now, options_.margin);
+  std::sort(gone.begin(), gone.end());
+  deltas_.Drop(key, gone);
   return queue.elements().empty();
 }
 
