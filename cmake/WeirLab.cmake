@@ -20,14 +20,14 @@ target_include_directories(weir_chaos_lab PUBLIC "${PROJECT_SOURCE_DIR}")
 
 # Real servers, beside the simulated ones.
 file(GLOB live_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lab/live/*.cc")
-weir_add_library(weir_live_lab "${live_sources};${PROJECT_SOURCE_DIR}/bench/program.cc" weir_cluster
+weir_add_library(weir_live_lab "${live_sources}" weir_cluster
                  weir_replicated_lab CLI11::CLI11 fmt::fmt)
 
 weir_executable(weir-lab lab/*.cc weir_oracle weir_replicated_lab weir_chaos_lab weir_live_lab
                 CLI11::CLI11 fmt::fmt)
 
 if(NOT WEIR_SANITIZE)
-  weir_executable(weir-bench "bench/*.cc;bench/*/*.cc" weir_server weir_cluster CLI11::CLI11 fmt::fmt
+  weir_executable(weir-bench "bench/*.cc;bench/*/*.cc" weir_server weir_live_lab CLI11::CLI11 fmt::fmt
                   weir_api nghttp2::nghttp2)
   weir_compile_together(weir-bench)
   # What is measured stays apart from what measures it.

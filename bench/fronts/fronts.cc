@@ -8,9 +8,17 @@
 #include <sstream>
 
 #include "bench/fronts/pace.h"
-#include "bench/program.h"
+#include "lab/live/program.h"
 
 namespace weir::bench {
+
+using lab::AwaitPort;
+using lab::FreePort;
+using lab::Program;
+using lab::RunOn;
+using lab::ScratchDirectory;
+using lab::StayOn;
+
 namespace {
 
 constexpr int kServerCore = 0, kLoadCore = 1;

@@ -6,9 +6,16 @@
 
 #include "bench/holds/grpc_load.h"
 #include "bench/holds/resp_load.h"
-#include "bench/program.h"
+#include "lab/live/program.h"
 
 namespace weir::bench {
+
+using lab::AwaitPort;
+using lab::FreePort;
+using lab::Program;
+using lab::ScratchDirectory;
+using lab::StayOn;
+
 namespace {
 
 constexpr int kServerCore = 0, kLoadCore = 1;

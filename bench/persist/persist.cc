@@ -7,11 +7,14 @@
 #include <stdexcept>
 
 #include "base/random.h"
-#include "bench/program.h"
 #include "bench/workload.h"
+#include "lab/live/program.h"
 #include "server/state_keeper.h"
 
 namespace weir::bench {
+
+using lab::ScratchDirectory;
+
 namespace {
 
 constexpr char kRules[] = R"(

@@ -61,10 +61,10 @@ void Draw(const Options& options, const Tallies& tallies, double seconds, bool c
     const auto width =
         static_cast<size_t>(std::min(60.0, 30 * static_cast<double>(admitted) / due));
     const size_t good = std::min<size_t>(width, 30);
-    fmt::print("{:<10} {:>9} {:>9} {:>9.0f}  {}{}{}{}{}{}\n", kVariants[i],
-               tallies[i].asked.load(), admitted, over, colours ? "\x1b[32m" : "",
-               std::string(good, '='), colours ? "\x1b[31m" : "", std::string(width - good, '+'),
-               colours ? "\x1b[0m" : "", rest);
+    fmt::print("{:<10} {:>9} {:>9} {:>9.0f}  {}{}{}{}{}{}\n", kVariants[i], tallies[i].asked.load(),
+               admitted, over, colours ? "\x1b[32m" : "", std::string(good, '='),
+               colours ? "\x1b[31m" : "", std::string(width - good, '+'), colours ? "\x1b[0m" : "",
+               rest);
   }
   std::fflush(stdout);
 }

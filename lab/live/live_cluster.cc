@@ -91,37 +91,37 @@ LiveCluster::LiveCluster(const LiveOptions& options) : options_(options) {
   std::string peers;
   std::vector<int> ports;
   for (uint32_t i = 0; i < options.nodes; ++i) {
-    ports.push_back(bench::FreePort());
+    ports.push_back(FreePort());
     peers += fmt::format("{}n{}=127.0.0.1:{}", i == 0 ? "" : ",", i, ports.back());
   }
   for (uint32_t i = 0; i < options.nodes; ++i) {
     Node& node = nodes_.emplace_back();
-    node.resp = bench::FreePort();
-    node.http = bench::FreePort();
-    node.server = std::make_unique<bench::Program>(
-        std::vector<std::string>{options.weir,
-                                 "serve",
-                                 "--config",
-                                 rules,
-                                 "--grpc",
-                                 "off",
-                                 "--http",
-                                 fmt::format("127.0.0.1:{}", node.http),
-                                 "--resp",
-                                 fmt::format("127.0.0.1:{}", node.resp),
-                                 "--node",
-                                 fmt::format("n{}", i),
-                                 "--cluster",
-                                 fmt::format("127.0.0.1:{}", ports[i]),
-                                 "--cluster-key-file",
-                                 key,
-                                 "--peers",
-                                 peers,
-                                 "--threads",
-                                 "1"},
-        bench::Program::kAnyCore);
+    node.resp = FreePort();
+    node.http = FreePort();
+    node.server =
+        std::make_unique<Program>(std::vector<std::string>{options.weir,
+                                                           "serve",
+                                                           "--config",
+                                                           rules,
+                                                           "--grpc",
+                                                           "off",
+                                                           "--http",
+                                                           fmt::format("127.0.0.1:{}", node.http),
+                                                           "--resp",
+                                                           fmt::format("127.0.0.1:{}", node.resp),
+                                                           "--node",
+                                                           fmt::format("n{}", i),
+                                                           "--cluster",
+                                                           fmt::format("127.0.0.1:{}", ports[i]),
+                                                           "--cluster-key-file",
+                                                           key,
+                                                           "--peers",
+                                                           peers,
+                                                           "--threads",
+                                                           "1"},
+                                  Program::kAnyCore);
   }
-  for (const Node& node : nodes_) bench::AwaitPort(node.resp);
+  for (const Node& node : nodes_) AwaitPort(node.resp);
   // Greetings go out every second at most: by then all have met.
   std::this_thread::sleep_for(std::chrono::seconds(3));
 }
@@ -144,8 +144,8 @@ bool LiveConnection::Ask(const std::string& variant, const std::string& subject,
 }
 
 std::string LiveCluster::Status() const {
-  return bench::RunOn(bench::Program::kAnyCore, {options_.weir, "cluster", "status", "--http",
-                                                 fmt::format("127.0.0.1:{}", nodes_.front().http)});
+  return RunOn(Program::kAnyCore, {options_.weir, "cluster", "status", "--http",
+                                   fmt::format("127.0.0.1:{}", nodes_.front().http)});
 }
 
 }  // namespace weir::lab

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/program.h"
+#include "lab/live/program.h"
 #include "replication/replica.h"
 
 namespace weir::lab {
@@ -46,12 +46,12 @@ class LiveCluster {
 
  private:
   struct Node {
-    std::unique_ptr<bench::Program> server;
+    std::unique_ptr<Program> server;
     int resp = 0, http = 0;  // ports
   };
 
   const LiveOptions options_;
-  bench::ScratchDirectory files_;
+  ScratchDirectory files_;
   std::vector<Node> nodes_;
 };
 

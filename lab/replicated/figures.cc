@@ -72,14 +72,20 @@ std::string Bars(const ExperimentResult& result, const char* metric, const char*
   return ToSvg(chart);
 }
 
-std::string OverTime(const ExperimentResult& result, bool admitted) {
-  const char* title = admitted ? ": admitted in all" : ": refusals per step";
-  LineChart chart{result.name + title, "seconds", "requests", {}};
+// Until the last request. Of set D in all, where single requests count.
+std::string OverTime(const ExperimentResult& result, bool admitted, bool sum) {
+  LineChart chart{result.name + (admitted ? ": admitted" : ": refusals") + (sum ? " in all" : ""),
+                  "seconds",
+                  sum ? "requests" : "requests in a step",
+                  {}};
   const std::vector<Step>& any = result.variants.front().steps;
   const Get central = admitted ? AdmittedCentrally : RefusedCentrally;
-  chart.lines.push_back({"received", "", true, Points(result, any, Received, 1, admitted)});
-  AddLines(result, admitted ? Admitted : Refused, 1, admitted, chart);
-  chart.lines.push_back({"central", "", false, Points(result, any, central, 1, admitted)});
+  if (!sum) chart.lines.push_back({"received", "", true, Points(result, any, Received, 1, sum)});
+  AddLines(result, admitted ? Admitted : Refused, 1, sum, chart);
+  chart.lines.push_back({"central", "", sum, Points(result, any, central, 1, sum)});
+  size_t last = any.size();
+  while (last > 1 && any[last - 1].received == 0) --last;
+  for (Line& line : chart.lines) line.points.resize(std::min(line.points.size(), last));
   return ToSvg(chart);
 }
 
@@ -102,11 +108,14 @@ std::string OfTheCounter(const ExperimentResult& result, Get get, const char* ti
 std::vector<Figure> FiguresOf(const ExperimentResult& result) {
   if (result.variants.empty()) return {};
   const bool d = result.name.starts_with("spotify-d");
-  return {{"precision", Bars(result, "precision", "precision", "% of the central refusals")},
-          {d ? "admitted" : "refusals", OverTime(result, d)},
-          {"memory", OfTheCounter(result, Memory, "memory of a node")},
-          {"bandwidth", Bars(result, "bytes_sent", "bandwidth", "bytes sent in all")},
-          {"bandwidth-time", OfTheCounter(result, Bytes, "bandwidth over time")}};
+  std::vector<Figure> figures = {
+      {"precision", Bars(result, "precision", "precision", "% of the central refusals")},
+      {"refusals", OverTime(result, false, d)},
+      {"memory", OfTheCounter(result, Memory, "memory of a node")},
+      {"bandwidth", Bars(result, "bytes_sent", "bandwidth", "bytes sent in all")},
+      {"bandwidth-time", OfTheCounter(result, Bytes, "bandwidth over time")}};
+  if (d) figures.insert(figures.begin() + 2, {"admitted", OverTime(result, true, d)});
+  return figures;
 }
 
 }  // namespace weir::lab

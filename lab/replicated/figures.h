@@ -2,7 +2,7 @@
 //
 //   precision    bars, beside what the thesis printed
 //   refusals     over time, with the requests and the central limiter (Figures 5.1 to 5.9)
-//   admitted     set D: the sum of what was admitted over time (Figure 5.15, the other way round)
+//   admitted     set D: what was admitted until then; refusals is a sum there, too (Figure 5.15)
 //   memory       of a node over time; the counter's highest is 100 % (Figures 5.4 to 5.13)
 //   bandwidth    bars: bytes sent in all; and over time as bandwidth-time
 #pragma once

@@ -8,7 +8,7 @@
 namespace weir::lab {
 namespace {
 
-constexpr double kWidth = 720, kLeft = 72, kRight = 16, kTop = 40, kPlot = 260;
+constexpr double kWidth = 720, kLeft = 72, kRight = 16, kTop = 56, kPlot = 260;
 constexpr double kBottom = kTop + kPlot, kInner = kWidth - kLeft - kRight;
 
 constexpr char kStyle[] =
@@ -111,6 +111,18 @@ std::string Legend(const std::vector<Line>& lines, double& bottom) {
   return out;
 }
 
+// A line for each part between '+' signs.
+std::string NameBelow(const std::string& name, double middle) {
+  std::string out;
+  double y = kBottom + 18;
+  for (size_t from = 0; from < name.size(); y += 15) {
+    const size_t end = std::min(name.find('+', from + 1), name.size());
+    out += Text(middle, y, "middle", name.substr(from, end - from));
+    from = end;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<double> TicksBetween(double low, double high, int about) {
@@ -167,7 +179,7 @@ std::string ToSvg(const BarChart& chart) {
   double most = chart.low;
   for (const Bar& bar : chart.bars) most = std::max({most, bar.value, bar.mark.value_or(0)});
   const Axis y(chart.low, most, 5);
-  std::string out = Begin(chart.title, chart.y_label, kBottom + 56) + YAxis(y);
+  std::string out = Begin(chart.title, chart.y_label, kBottom + 62) + YAxis(y);
   const double slot = kInner / static_cast<double>(std::max<size_t>(1, chart.bars.size()));
   for (size_t i = 0; i < chart.bars.size(); ++i) {
     const Bar& bar = chart.bars[i];
@@ -176,16 +188,15 @@ std::string ToSvg(const BarChart& chart) {
     out += fmt::format(
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\"/>\n", left,
         top, width, kBottom - top, bar.colour);
-    out += Text(middle, top - 5, "middle", bar.label);
-    // A long name in two lines, cut at its first '+'.
-    const size_t cut = std::min(bar.name.find('+'), bar.name.size());
-    out += Text(middle, kBottom + 18, "middle", bar.name.substr(0, cut));
-    if (cut < bar.name.size()) out += Text(middle, kBottom + 33, "middle", bar.name.substr(cut));
+    // Above the mark, where that would strike it through.
+    const double mark = bar.mark ? Y(y, *bar.mark) : top;
+    out += Text(middle, (mark < top && mark > top - 20 ? mark : top) - 5, "middle", bar.label);
+    out += NameBelow(bar.name, middle);
     if (!bar.mark) continue;
     out += fmt::format(
         "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" class=\"ink\" "
         "stroke-width=\"2\" stroke-dasharray=\"5 3\"/>\n",
-        left - 6, Y(y, *bar.mark), left + width + 6, Y(y, *bar.mark));
+        left - 6, mark, left + width + 6, mark);
   }
   if (!chart.mark_label.empty()) {
     out += Text(kWidth - kRight, 22, "end", "- - " + chart.mark_label);

@@ -24,9 +24,11 @@ body{font:15px/1.5 system-ui,sans-serif;max-width:1480px;margin:2em auto;padding
 h1{font-size:1.7em}h2{margin-top:2.2em;border-top:1px solid #ccc;padding-top:1em}
 table{border-collapse:collapse;margin:1em 0;font-variant-numeric:tabular-nums;font-size:14px}
 th,td{padding:.25em .8em;text-align:right;border-bottom:1px solid #ddd}
+td:not(:last-child),th{white-space:nowrap}
 th:first-child,td:first-child,.l{text-align:left}
 .ok{color:#0a7d4f;font-weight:600}.not{color:#c02f2f;font-weight:600}
-.figures{display:flex;flex-wrap:wrap;gap:1em}.figures svg{max-width:100%;height:auto}
+.figures{display:grid;gap:1em;grid-template-columns:repeat(auto-fit,minmax(min(100%,560px),1fr))}
+.figures svg{width:100%;height:auto}
 code{background:#f1f1f1;padding:.1em .3em;border-radius:3px}.why{color:#666;font-size:13px}
 nav a{margin-right:1em}.wide{overflow-x:auto}
 @media(prefers-color-scheme:dark){body{color:#ddd;background:#1d1f21}a{color:#7ab7ff}

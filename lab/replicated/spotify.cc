@@ -74,12 +74,12 @@ const std::vector<SpotifyDescription>& SpotifyDescriptions() {
       {"spotify-b-extreme", "one user, a minute, 21.5 c requests", "?"},
       {"spotify-b-substantial", "one user, a minute, 3.2 c requests", "?"},
       {"spotify-b-barely", "one user, a minute, 1.1 c requests", "?"},
-      {"spotify-b-barely-bursty", "the same, in bursts", "?"},
+      {"spotify-b-barely-bursty", "one user, a minute, 1.1 c requests in 5 to 15 bursts", "?"},
       {"spotify-b-under", "one user just below the refill rate, 2 minutes", "?"},
       {"spotify-c", "5000 users, an hour, a realistic mix", "?", 1},
       {"spotify-d", "c = 5, a request every 0.9 s, 1 token/s; gossip every 300 ms", "?"},
-      {"spotify-d-450", "the same, gossip every 450 ms", "?"},
-      {"spotify-d-900", "the same, gossip every 900 ms", "?"},
+      {"spotify-d-450", "as spotify-d, but gossip every 450 ms", "?"},
+      {"spotify-d-900", "as spotify-d, but gossip every 900 ms", "?"},
   };
   return all;
 }

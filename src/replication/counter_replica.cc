@@ -32,11 +32,18 @@ void CounterReplica::Bucket::Reshape(const SharedBucket& wanted) {
   shape = wanted;
 }
 
-CounterReplica::Row& CounterReplica::Bucket::RowOf(Origin origin) {
+// Most nodes count from 0 and are in their first life, so that the guess is right.
+size_t CounterReplica::Bucket::PlaceOf(Origin origin) const {
+  if (origin.node < rows.size() && rows[origin.node].origin == origin) return origin.node;
   const auto at = std::lower_bound(rows.begin(), rows.end(), origin,
                                    [](const Row& row, Origin o) { return row.origin < o; });
-  if (at != rows.end() && at->origin == origin) return *at;
-  return *rows.insert(at, Row{origin});
+  return static_cast<size_t>(at - rows.begin());
+}
+
+CounterReplica::Row& CounterReplica::Bucket::RowOf(Origin origin) {
+  const size_t place = PlaceOf(origin);
+  if (place < rows.size() && rows[place].origin == origin) return rows[place];
+  return *rows.insert(rows.begin() + static_cast<ptrdiff_t>(place), Row{origin});
 }
 
 CounterReplica::CounterReplica(Origin self, const CounterOptions& options)
@@ -83,6 +90,7 @@ void CounterReplica::Owe(const Key& key, const Bucket& bucket, std::span<const O
                          uint32_t source) {
   if (changed.empty() || !whole_buckets_) return deltas_.Owe(key, changed, source);
   std::vector<Origin> all;
+  all.reserve(bucket.rows.size());
   for (const Row& row : bucket.rows) all.push_back(row.origin);
   deltas_.Owe(key, all, source);
 }
@@ -131,6 +139,7 @@ std::vector<CounterReplica::Told> CounterReplica::Read(EnvelopeReader& from, Ins
     told.bucket.limit = ReadTicks(from, Ticks(told.bucket.shape));
     told.bucket.refilled = now;
     const uint64_t count = from.NumberBelow(kMostEnvelopeBytes);
+    told.bucket.rows.reserve(std::min<uint64_t>(count, from.left() / 4));
     for (uint64_t i = 0; i < count && from.ok(); ++i) {
       Row row;
       row.origin.node = static_cast<uint32_t>(from.NumberBelow(uint64_t{1} << 32));
@@ -154,6 +163,8 @@ void CounterReplica::Merge(const Told& told, uint32_t sender, Instant now) {
   bucket.Refill(now);
   const int128 before = fresh ? Ticks(bucket.shape).Of(bucket.shape.capacity) : bucket.Level();
   std::vector<Origin> news, same;
+  news.reserve(told.bucket.rows.size());
+  same.reserve(told.bucket.rows.size());
   for (const Row& theirs : told.bucket.rows) {
     Row& ours = bucket.RowOf(theirs.origin);
     if (theirs.consumed > ours.consumed || theirs.refunded > ours.refunded) {
@@ -166,6 +177,9 @@ void CounterReplica::Merge(const Told& told, uint32_t sender, Instant now) {
     }
   }
   bucket.Count();
+  // As they were written by an honest sender; others may write what they like.
+  if (!std::is_sorted(same.begin(), same.end())) std::sort(same.begin(), same.end());
+  if (!std::is_sorted(news.begin(), news.end())) std::sort(news.begin(), news.end());
   Owe(told.key, bucket, news, sender);
   deltas_.Known(sender, told.key, same);
   const int128 limit = Rescaled(told.bucket.limit, Ticks(told.bucket.shape), Ticks(bucket.shape));
@@ -190,8 +204,7 @@ void CounterReplica::WriteKey(EnvelopeWriter& to, const Bucket& bucket, Instant 
 
 void CounterReplica::WritePiece(EnvelopeWriter& to, const Bucket& bucket, Origin origin,
                                 Instant) const {
-  const Row& row = *std::lower_bound(bucket.rows.begin(), bucket.rows.end(), origin,
-                                     [](const Row& r, Origin o) { return r.origin < o; });
+  const Row& row = bucket.rows[bucket.PlaceOf(origin)];
   to.Number(origin.node);
   to.Number(origin.incarnation);
   to.Number(row.consumed);

@@ -86,6 +86,8 @@ class CounterReplica final : public Replica {
     int128 LimitAt(Instant now) const;
     void Refill(Instant now);
     void Reshape(const SharedBucket& wanted);
+    // Where its row is, or would be.
+    size_t PlaceOf(Origin origin) const;
     Row& RowOf(Origin origin);
   };
   struct Told {

@@ -403,7 +403,13 @@ void DebtReplica::MergeRow(const Entry& entry, Instant now) {
   const int128 before = report ? subject.rows.Debt(subject.ticks, now) : 0;
   const bool is_new = subject.forget_at == Instant{};
   subject.rows.Merge(entry.row);
-  subject.forget_at = std::max(subject.forget_at, After(now, entry.keep));
+  // Who tells knows his own debt at least. Without the limit, the debt of all lasts no longer than
+  // the sum.
+  subject.told_until = std::max(subject.told_until, After(now, entry.keep));
+  const auto rows = static_cast<int64_t>(subject.limited ? 1 : subject.rows.rows().size());
+  const Duration longest = std::chrono::hours(24 * 400);
+  const Duration keep = std::min(subject.told_until - now, longest / std::max<int64_t>(1, rows));
+  subject.forget_at = std::max(subject.forget_at, After(now, keep * rows));
   if (subject.limited) {
     if (subject.limit.limit > 0) {
       subject.forget_at = std::max(subject.forget_at, ForgetAt(subject, now));

@@ -76,6 +76,7 @@ class DebtReplica : public Replica {
     bool waits_to_tell = false;  // or with others
     uint64_t untold = 0;
     Instant forget_at{};
+    Instant told_until{};  // the latest that anybody said to keep a row for
     DebtRows rows;
     std::vector<uint64_t> changed;  // segments of self, to be told
   };

@@ -55,6 +55,8 @@ class Deltas {
     return fresh;
   }
 
+  // Pieces that are given together are in ascending order.
+
   // To all peers but `source`, which is a node.
   void Owe(const Key& key, std::span<const Piece> pieces, uint32_t source) {
     if (pieces.empty()) return;
@@ -309,13 +311,22 @@ class Deltas {
   void Settle(Peer& peer, const Key& key, std::span<const Piece> known) {
     const auto it = peer.owed.find(key);
     if (it == peer.owed.end()) return;
+    Pieces& pieces = it->second;
+    auto kept = pieces.begin(), at = pieces.begin();
     for (const Piece& piece : known) {
-      const auto at = Place(it->second, piece);
-      if (at == it->second.end() || at->piece != piece) continue;
+      auto next = at;
+      if (next == pieces.end() || next->piece != piece) {
+        next = std::lower_bound(at, pieces.end(), piece,
+                                [](const Owed& owed, const Piece& p) { return owed.piece < p; });
+      }
+      kept = kept == at ? next : std::move(at, next, kept);
+      at = next;
+      if (at == pieces.end() || at->piece != piece) continue;
       if (at->sent_in == 0) --peer.unsent;
-      it->second.erase(at);
+      ++at;
     }
-    if (it->second.empty()) peer.owed.erase(it);
+    pieces.erase(std::move(at, pieces.end(), kept), pieces.end());
+    if (pieces.empty()) peer.owed.erase(it);
   }
   void SettleSent(Peer& peer, const Delivery::Sent& sent) {
     for (const Key& key : sent.keys) {

@@ -117,6 +117,8 @@ void QueueReplica::Merge(const Told& told, uint32_t sender, Instant now) {
   }
   const int128 more = report && !queue.is_log() ? queue.Alive(now) - before : 0;
   if (more != 0) changes_.push_back({told.key, queue.shape(), -more});
+  std::sort(news.begin(), news.end());
+  std::sort(same.begin(), same.end());
   deltas_.Owe(told.key, news, sender);
   deltas_.Known(sender, told.key, same);
   if (Expire(told.key, queue, now)) queues_.erase(told.key);
@@ -134,7 +136,9 @@ void QueueReplica::ReportHit(const Key& key, const TokenQueue& queue, const Elem
 }
 
 bool QueueReplica::Expire(const Key& key, TokenQueue& queue, Instant now) {
-  deltas_.Drop(key, queue.Expire(now, options_.margin));
+  std::vector<ElementName> gone = queue.Expire(now, options_.margin);
+  std::sort(gone.begin(), gone.end());
+  deltas_.Drop(key, gone);
   return queue.elements().empty();
 }
 

@@ -77,7 +77,7 @@ TEST(DebtReplica, WhatAReturnedPeerRemembersConfirmsNothingNew) {
   now += seconds(1);
   tell(other, one);
   one.Take(kKey, slow, 50, now);
-  EXPECT_EQ(one.Tick(now).size(), 1u) << "which gets lost";
+  EXPECT_FALSE(one.Tick(now).empty()) << "which gets lost";
   other.Take({3, 4}, slow, 90, now);
   tell(other, one);
   for (int i = 0; i < 10; ++i) {

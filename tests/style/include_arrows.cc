@@ -94,7 +94,7 @@ std::string Fault(const std::string& from, const std::string& included) {
 
 std::string PartOf(std::string_view path) {
   if (StartsWith(path, "include/weir/")) return "include";
-  if (StartsWith(path, "lab/live/")) return "lab/live";
+  if (StartsWith(path, "lab/live/") || path == "lab/main.cc") return "lab/live";
   if (StartsWith(path, "src/cluster/net/")) return "cluster/net";
   const std::string top = FirstFolders(path, 1);
   if (top == "src") {

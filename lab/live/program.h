@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace weir::bench {
+namespace weir::lab {
 
 class Program {
  public:
@@ -48,4 +48,4 @@ class ScratchDirectory {
   std::string path_;
 };
 
-}  // namespace weir::bench
+}  // namespace weir::lab

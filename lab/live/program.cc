@@ -1,4 +1,4 @@
-#include "bench/program.h"
+#include "lab/live/program.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include <stdexcept>
 #include <thread>
 
-namespace weir::bench {
+namespace weir::lab {
 namespace {
 
 namespace fs = std::filesystem;
@@ -129,7 +129,7 @@ int FreePort() {
 }
 
 ScratchDirectory::ScratchDirectory() {
-  std::string name = (fs::temp_directory_path() / "weir-bench-XXXXXX").string();
+  std::string name = (fs::temp_directory_path() / "weir-XXXXXX").string();
   path_ = mkdtemp(name.data());
 }
 
@@ -143,4 +143,4 @@ std::string ScratchDirectory::Write(const std::string& name, const std::string& 
   return Path(name);
 }
 
-}  // namespace weir::bench
+}  // namespace weir::lab
