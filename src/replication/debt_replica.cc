@@ -311,8 +311,14 @@ void DebtReplica::WriteRow(const StateName& name, const DebtRows::Row& row, Inst
   out.Number(NotNegative((now - row.epoch) / kAge));
   out.Number(row.charged);
   if (row.refunded > 0) out.Number(row.refunded);
-  const auto keep = std::chrono::ceil<std::chrono::seconds>(subject.forget_at - now);
-  out.Number(std::min(NotNegative(keep.count()), kMostSeconds - 1));
+  if (name.window != 0) {
+    const auto keep = std::chrono::ceil<std::chrono::seconds>(subject.forget_at - now);
+    out.Number(std::min(NotNegative(keep.count()), kMostSeconds - 1));
+  } else {
+    const int128 spacing =
+        CeilDiv(subject.limit.per.count(), std::max<uint64_t>(1, subject.limit.limit));
+    out.Number(static_cast<uint64_t>(CeilDiv(spacing, 1000)));
+  }
 }
 
 // ---- Hearing ----
@@ -333,7 +339,12 @@ std::vector<DebtReplica::Entry> DebtReplica::ReadRows(EnvelopeReader& reader, In
     entry.row.epoch = After(now, -static_cast<int64_t>(reader.NumberBelow(kMostAge)) * kAge);
     entry.row.charged = reader.NumberBelow(kMostCharged);
     if (flags & kRefunded) entry.row.refunded = reader.NumberBelow(entry.row.charged + 1);
-    entry.keep = std::chrono::seconds(reader.NumberBelow(kMostSeconds));
+    if (flags & kOfWindow) {
+      entry.keep = std::chrono::seconds(reader.NumberBelow(kMostSeconds));
+    } else {
+      entry.spacing =
+          std::chrono::microseconds(std::max<uint64_t>(1, reader.NumberBelow(kMostAge)));
+    }
   }
   return entries;
 }
@@ -394,8 +405,10 @@ void DebtReplica::MergeRow(const Entry& entry, Instant now) {
       turned_away_ += 1;
       return;
     }
+    // Nobody has asked for it here: of the limit, only how fast debts go is known.
     found = subjects_.try_emplace(entry.name).first;
-    if (entry.name.window != 0) found->second.limit.limit = 0;
+    found->second.limit.limit = entry.name.window != 0 ? 0 : 1;
+    found->second.limit.per = entry.spacing;
     found->second.ticks = Ticks(found->second.limit);
   }
   Subject& subject = found->second;
@@ -403,17 +416,9 @@ void DebtReplica::MergeRow(const Entry& entry, Instant now) {
   const int128 before = report ? subject.rows.Debt(subject.ticks, now) : 0;
   const bool is_new = subject.forget_at == Instant{};
   subject.rows.Merge(entry.row);
-  // Who tells knows his own debt at least. Without the limit, the debt of all lasts no longer than
-  // the sum.
-  subject.told_until = std::max(subject.told_until, After(now, entry.keep));
-  const auto rows = static_cast<int64_t>(subject.limited ? 1 : subject.rows.rows().size());
-  const Duration longest = std::chrono::hours(24 * 400);
-  const Duration keep = std::min(subject.told_until - now, longest / std::max<int64_t>(1, rows));
-  subject.forget_at = std::max(subject.forget_at, After(now, keep * rows));
+  subject.forget_at = std::max(
+      subject.forget_at, entry.name.window != 0 ? After(now, entry.keep) : ForgetAt(subject, now));
   if (subject.limited) {
-    if (subject.limit.limit > 0) {
-      subject.forget_at = std::max(subject.forget_at, ForgetAt(subject, now));
-    }
     TellIfUrgent(entry.name, subject, now);  // there may be less room than there was
   }
   if (is_new) forgetting_.emplace(subject.forget_at, entry.name);

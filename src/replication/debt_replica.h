@@ -76,7 +76,6 @@ class DebtReplica : public Replica {
     bool waits_to_tell = false;  // or with others
     uint64_t untold = 0;
     Instant forget_at{};
-    Instant told_until{};  // the latest that anybody said to keep a row for
     DebtRows rows;
     std::vector<uint64_t> changed;  // segments of self, to be told
   };
@@ -95,7 +94,8 @@ class DebtReplica : public Replica {
   struct Entry {
     StateName name;
     DebtRows::Row row;
-    Duration keep{};
+    Duration keep{};     // of a window
+    Duration spacing{};  // of a bucket: for so long a token counts
   };
   struct OwnRow {
     StateName name;
