@@ -120,7 +120,7 @@ void DebtReplica::TellIfUrgent(const StateName& name, Subject& subject, Instant 
   const int128 full = subject.ticks.Of(subject.limit.capacity);
   const uint64_t room = subject.ticks.Tokens(full - subject.rows.Debt(subject.ticks, now));
   const uint64_t nodes = peers_.size() + 1;
-  if (subject.untold < std::max<uint64_t>(1, room / nodes)) return;
+  if (uint128{subject.untold} * nodes < uint128{room} + subject.untold) return;
   subject.urgent = true;
   urgent_.push_back(name);
 }

@@ -1,10 +1,10 @@
 // The `debt` replication: a node's rows of all subjects, and what it tells its peers when.
 //
 // Told by need: a node sends its own changed rows to every peer as soon as what it has admitted and
-// not told reaches max(1, room / N), or has waited for long. Far from the limit that is seldom; at
-// the limit every token is told at once. The untold of all nodes together are never more than the
-// room, so only what is under way takes anybody past the limit. What is received is not passed on:
-// everybody tells everybody.
+// not told reaches its share of the room that the others see, a part in N, or has waited for long.
+// Far from the limit that is seldom; at the limit every token is told at once. The untold of all
+// nodes together are less than that room, so only what is under way takes anybody past the limit.
+// What is received is not passed on: everybody tells everybody.
 //
 // Every telling of a row has a number, from 1 up; a row that is told again gets a new one, so the
 // numbers are a list of this node's rows, the last told last. An envelope tells the rows of a

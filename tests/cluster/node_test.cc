@@ -73,14 +73,14 @@ TEST(Node, OneThatStartsAgainCopiesWhatTheOthersKnowBeforeItIsReady) {
   FakeNetwork network = Three();
   StartAll(network);
   network.RunFor(1s);
-  network.replica("c").Admit(kKey, kLimit, 30, network.now);
+  network.replica("c").Admit(kKey, kLimit, 40, network.now);  // more than its share: told at once
   network.RunFor(1s);
   network.Stop("c");
   network.RunFor(1s);
   network.Start("c", 2, kThree);
   while (!network.node("c").ready()) network.RunFor(1ms);
   EXPECT_LT(network.now, kStart + 3500ms);
-  EXPECT_EQ(network.replica("c").Remaining(kKey, kLimit, network.now), 70u);
+  EXPECT_EQ(network.replica("c").Remaining(kKey, kLimit, network.now), 60u);
   EXPECT_EQ(network.node("c").Status(network.now).copies.received, 1u);
 }
 

@@ -91,6 +91,20 @@ class E2eCluster : public ::testing::Test {
   uint64_t Rejected(const std::string& id, const std::string& reason) {
     return Status(id)["rejected"][reason].get<uint64_t>();
   }
+  std::string Command(const std::string& id, const std::string& command) {
+    Socket socket(nodes_[id]->port("resp"));
+    socket.Send(command + " shop search ann\r\n");
+    return socket.ReadUntil("reset_after");
+  }
+  bool Ask(const std::string& id) {
+    return Command(id, "WEIR.REQUEST").find("allowed\r\n:1") != std::string::npos;
+  }
+  int Remaining(const std::string& id) {
+    constexpr std::string_view kName = "remaining\r\n:";
+    const std::string answer = Command(id, "WEIR.PEEK");
+    const size_t at = answer.find(kName);
+    return at == std::string::npos ? -1 : std::stoi(answer.substr(at + kName.size()));
+  }
   static bool Eventually(const std::function<bool()>& holds,
                          std::chrono::seconds patience = std::chrono::seconds(10)) {
     const auto until = std::chrono::steady_clock::now() + patience;
@@ -118,6 +132,22 @@ class E2eCluster : public ::testing::Test {
 
 bool Has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
+}
+
+TEST_F(E2eCluster, WhatOneAdmitsTheOthersRefuse) {
+  StartThree();
+  EXPECT_TRUE(Ask("a"));
+  EXPECT_TRUE(Eventually([&] { return Remaining("b") == 2 && Remaining("c") == 2; }));
+  EXPECT_TRUE(Ask("b"));
+  EXPECT_TRUE(Eventually([&] { return Remaining("a") == 1 && Remaining("c") == 1; }));
+  EXPECT_TRUE(Ask("c"));
+  EXPECT_TRUE(Eventually([&] { return Remaining("a") == 0 && Remaining("b") == 0; }));
+  for (const char* id : {"a", "b", "c"}) EXPECT_FALSE(Ask(id)) << id;
+
+  nodes_["c"]->Signal(SIGKILL);
+  nodes_["c"]->WaitForEnd();
+  Start("c");
+  EXPECT_FALSE(Ask("c")) << "it has copied what the others know before it answers";
 }
 
 TEST_F(E2eCluster, AllSeeAllAndTellItInEveryWay) {

@@ -25,9 +25,9 @@ lab::MakeReplica Debt() {
 TEST(DebtReplica, PushesWhenWhatIsUntoldReachesItsShareOfTheRoom) {
   DebtReplica node({0, 1}, {}, kStart);
   node.SetPeers({0, 1});
-  for (int i = 0; i < 32; ++i) EXPECT_TRUE(node.Admit(kKey, kLimit, 1, kStart));
+  for (int i = 0; i < 49; ++i) EXPECT_TRUE(node.Admit(kKey, kLimit, 1, kStart));
   EXPECT_GT(node.NextTick(), kStart);
-  EXPECT_TRUE(node.Admit(kKey, kLimit, 1, kStart));  // 33 >= (100 - 33) / 2
+  EXPECT_TRUE(node.Admit(kKey, kLimit, 1, kStart));  // half of 100, for two nodes
   EXPECT_LE(node.NextTick(), kStart);
   EXPECT_EQ(node.Tick(kStart).size(), 1u);
   EXPECT_TRUE(node.Tick(kStart).empty()) << "told once";
