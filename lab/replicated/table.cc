@@ -35,11 +35,11 @@ std::string Cell(const VariantResult& variant, const Column& column) {
 }
 
 void AddMetrics(const ExperimentResult& result, bool colours, std::string& out) {
-  std::string head = fmt::format("{:<16}", "variant");
+  std::string head = fmt::format("{:<23}", "variant");
   for (const Column& column : kColumns) head += fmt::format("{:>11}", column.title);
   out += Paint(head, kBold, colours) + "\n";
   for (const VariantResult& variant : result.variants) {
-    out += fmt::format("{:<16}", variant.variant);
+    out += fmt::format("{:<23}", variant.variant);
     for (const Column& column : kColumns) out += fmt::format("{:>11}", Cell(variant, column));
     out += "\n";
   }
@@ -49,7 +49,7 @@ std::string VerdictLine(const std::string& variant, const Metric& metric, const 
                         bool colours) {
   const std::string paper = verdict.paper ? Readable(*verdict.paper, metric.unit) : "-";
   const std::string word = *verdict.ok ? "ok" : "not";
-  return fmt::format("{:<16} {:<21}{:>10}{:>11}  {}  {}\n", variant, metric.name, paper,
+  return fmt::format("{:<23} {:<21}{:>10}{:>11}  {}  {}\n", variant, metric.name, paper,
                      Readable(metric.value, metric.unit),
                      Paint(fmt::format("{:<3}", word), *verdict.ok ? kGreen : kRed, colours),
                      verdict.tolerance);
@@ -67,7 +67,7 @@ void AddVerdicts(const ExperimentResult& result, bool colours, std::string& out)
     }
   }
   if (lines.empty()) return;
-  const std::string head = fmt::format("{:<16} {:<21}{:>10}{:>11}  {}", "variant", "metric",
+  const std::string head = fmt::format("{:<23} {:<21}{:>10}{:>11}  {}", "variant", "metric",
                                        "the paper", "here", "within");
   out += "\n" + Paint(head, kBold, colours) + "\n" + lines;
 }

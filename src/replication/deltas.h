@@ -21,7 +21,7 @@
 
 #include "base/random.h"
 #include "replication/delivery.h"
-#include "replication/key_map.h"
+#include "replication/owed_table.h"
 
 namespace weir {
 
@@ -37,72 +37,68 @@ class Deltas {
 
   // The numbers of those that were not there before.
   std::vector<uint32_t> SetPeers(std::vector<uint32_t> nodes) {
-    std::erase_if(peers_, [&](const Peer& peer) {
-      if (std::find(nodes.begin(), nodes.end(), peer.node) != nodes.end()) return false;
-      last_numbers_[peer.node] = peer.delivery.last_number();
-      return true;
-    });
+    std::vector<size_t> before;
+    std::vector<Peer> peers;
+    for (size_t i = 0; i < peers_.size(); ++i) {
+      if (std::find(nodes.begin(), nodes.end(), peers_[i].node) == nodes.end()) {
+        last_numbers_[peers_[i].node] = peers_[i].delivery.last_number();
+        continue;
+      }
+      before.push_back(i);
+      peers.push_back(std::move(peers_[i]));
+    }
+    peers_ = std::move(peers);
     std::vector<uint32_t> fresh;
     for (const uint32_t node : nodes) {
-      if (node == self_.node || Find(node)) continue;
+      if (node == self_.node || Find(node) != kNobody) continue;
       Peer& peer = peers_.emplace_back();
       peer.node = node;
       if (const auto last = last_numbers_.find(node); last != last_numbers_.end()) {
         peer.delivery = Delivery(last->second);
       }
+      before.push_back(kNobody);
       fresh.push_back(node);
     }
+    owed_.SetPeers(before);
     return fresh;
   }
 
   // Pieces that are given together are in ascending order.
-
   // To all peers but `source`, which is a node.
   void Owe(const Key& key, std::span<const Piece> pieces, uint32_t source) {
-    if (pieces.empty()) return;
-    for (Peer& peer : peers_) {
-      if (peer.node != source) OweTo(peer, key, pieces);
-    }
+    owed_.Owe(key, pieces, Find(source));
   }
   // Each node tells a newcomer its own pieces; those of nodes that are no peers, and the newcomer's
   // own of an earlier life, are told by all.
   void OweNewcomer(uint32_t node, uint32_t owner, const Key& key, const Piece& piece) {
-    Peer* peer = Find(node);
-    if (peer != nullptr && (owner == node || !Find(owner))) OweTo(*peer, key, One(piece));
+    const size_t peer = Find(node);
+    if (peer != kNobody && (owner == node || Find(owner) == kNobody)) {
+      owed_.OweTo(peer, key, piece);
+    }
   }
   // To this peer, whatever it may know already.
   void OweEverything(uint32_t node, const Key& key, const Piece& piece) {
-    if (Peer* peer = Find(node)) OweTo(*peer, key, One(piece));
+    if (const size_t peer = Find(node); peer != kNobody) owed_.OweTo(peer, key, piece);
   }
   // The peer knows them, as they are now.
   void Known(uint32_t node, const Key& key, std::span<const Piece> pieces) {
-    if (Peer* peer = Find(node)) Settle(*peer, key, pieces);
+    if (const size_t peer = Find(node); peer != kNobody) owed_.Settle(peer, key, pieces);
   }
   // There are no such pieces any more.
-  void Drop(const Key& key, std::span<const Piece> pieces) {
-    if (pieces.empty()) return;
-    for (Peer& peer : peers_) Settle(peer, key, pieces);
-  }
-  static std::span<const Piece> One(const Piece& piece) { return {&piece, 1}; }
+  void Drop(const Key& key, std::span<const Piece> pieces) { owed_.Drop(key, pieces); }
 
   // What waits to be sent to the peer.
   std::vector<Piece> Unsent(size_t peer, const Key& key) const {
+    const auto it = owed_.topics().find(key);
+    if (it == owed_.topics().end()) return {};
+    std::vector<size_t> rows;
+    owed_.Waiting(it->second, peer, rows);
     std::vector<Piece> unsent;
-    const auto it = peers_[peer].owed.find(key);
-    if (it == peers_[peer].owed.end()) return unsent;
-    for (const Owed& owed : it->second) {
-      if (owed.sent_in == 0) unsent.push_back(owed.piece);
-    }
+    for (const size_t row : rows) unsent.push_back(it->second.rows[row].piece);
     return unsent;
   }
   // Pieces that some peer is not known to know.
-  size_t owed() const {
-    size_t sum = 0;
-    for (const Peer& peer : peers_) {
-      for (const auto& [key, pieces] : peer.owed) sum += pieces.size();
-    }
-    return sum;
-  }
+  size_t owed() const { return owed_.owed(); }
 
   Instant next() const { return next_; }
   // Whether it is time for gossip. The first time is a random part of an interval after the start,
@@ -121,8 +117,8 @@ class Deltas {
   size_t LeastInformedPeer() {
     size_t chosen = 0, equals = 0;
     for (size_t i = 0; i < peers_.size(); ++i) {
-      if (equals > 0 && peers_[i].unsent < peers_[chosen].unsent) continue;
-      if (equals > 0 && peers_[i].unsent > peers_[chosen].unsent) equals = 0;
+      if (equals > 0 && owed_.unsent(i) < owed_.unsent(chosen)) continue;
+      if (equals > 0 && owed_.unsent(i) > owed_.unsent(chosen)) equals = 0;
       if (random_.Below(++equals) == 0) chosen = i;
     }
     return chosen;
@@ -148,10 +144,12 @@ class Deltas {
   template <typename Book>
   void Gossip(size_t chosen, const Book& book, Instant now, std::vector<Envelope>& out) {
     Peer& peer = peers_[chosen];
-    for (const Delivery::Sent& sent : peer.delivery.Lost(now, patience())) OweAgain(peer, sent);
-    if (peer.unsent > 0) {
-      Packing<Book> packing{*this, peer, book, now, out};
-      for (auto& [key, pieces] : peer.owed) packing.Add(key, pieces);
+    for (const Delivery::Sent& sent : peer.delivery.Lost(now, patience())) {
+      owed_.SetSent(chosen, sent, kWaits);
+    }
+    if (owed_.unsent(chosen) > 0) {
+      Packing<Book> packing{*this, chosen, peer, book, now, out};
+      for (auto& [key, topic] : owed_.topics()) packing.Add(key, topic);
       packing.Close();
     }
     if (peer.delivery.MustAcknowledge()) Acknowledge(peer, out);
@@ -163,10 +161,9 @@ class Deltas {
   template <typename Book>
   void Push(size_t chosen, const Key& key, const Book& book, Instant now,
             std::vector<Envelope>& out) {
-    Peer& peer = peers_[chosen];
-    const auto it = peer.owed.find(key);
-    if (it == peer.owed.end()) return;
-    Packing<Book> packing{*this, peer, book, now, out};
+    const auto it = owed_.topics().find(key);
+    if (it == owed_.topics().end()) return;
+    Packing<Book> packing{*this, chosen, peers_[chosen], book, now, out};
     packing.Add(key, it->second);
     packing.Close();
   }
@@ -174,47 +171,44 @@ class Deltas {
   // Of an envelope that was read to its end. Answers whether the peer has come back as another:
   // it knows nothing then.
   bool Heard(const EnvelopeHead& head, const Acknowledgements& acknowledged, Instant now) {
-    Peer* peer = Find(head.sender.node);
-    if (peer == nullptr) return false;
-    const bool met = peer->met;
-    if (met && head.sender.incarnation < peer->incarnation) return false;
-    const bool another = met && head.sender.incarnation > peer->incarnation;
-    peer->met = true;
-    peer->incarnation = head.sender.incarnation;
-    if (another) OweAllAgain(*peer);
-    if (another) peer->delivery.ForgetHeard();
+    const size_t from = Find(head.sender.node);
+    if (from == kNobody) return false;
+    Peer& peer = peers_[from];
+    if (peer.met && head.sender.incarnation < peer.incarnation) return false;
+    const bool another = peer.met && head.sender.incarnation > peer.incarnation;
+    peer.met = true;
+    peer.incarnation = head.sender.incarnation;
+    if (another) {
+      peer.delivery.ForgetHeard();
+      for (const auto& sent : peer.delivery.TakeSent()) owed_.SetSent(from, sent, kWaits);
+    }
     if (head.sequence > 0) {
-      peer->delivery.Heard(head.sender, static_cast<uint32_t>(head.sequence), now);
+      peer.delivery.Heard(head.sender, static_cast<uint32_t>(head.sequence), now);
     }
     if (acknowledged.incarnation != self_.incarnation) return another;
     for (const uint32_t number : acknowledged.numbers) {
-      if (const auto sent = peer->delivery.Acknowledged(number)) SettleSent(*peer, *sent);
+      if (const auto sent = peer.delivery.Acknowledged(number)) {
+        owed_.SetSent(from, *sent, OwedTable<Piece>::kKnown);
+      }
     }
     return another;
   }
 
   size_t bytes() const {
-    size_t sum = peers_.capacity() * sizeof(Peer);
-    for (const Peer& peer : peers_) {
-      sum += peer.delivery.bytes() + MapBytes(peer.owed);
-      for (const auto& [key, pieces] : peer.owed) sum += pieces.capacity() * sizeof(Owed);
-    }
+    size_t sum = owed_.bytes() + peers_.capacity() * sizeof(Peer);
+    for (const Peer& peer : peers_) sum += peer.delivery.bytes();
     return sum;
   }
 
  private:
-  struct Owed {
-    Piece piece;
-    uint32_t sent_in = 0;  // the envelope's number; 0: not sent since it changed
-  };
-  using Pieces = std::vector<Owed>;  // ascending
+  using Topic = typename OwedTable<Piece>::Topic;
+  static constexpr size_t kNobody = OwedTable<Piece>::kNobody;
+  static constexpr uint32_t kWaits = OwedTable<Piece>::kWaits;
 
   struct Peer {
     uint32_t node = 0;
     uint32_t incarnation = 0;
     bool met = false;
-    size_t unsent = 0;
-    KeyMap<Pieces> owed;
     Delivery delivery;
   };
 
@@ -222,25 +216,23 @@ class Deltas {
   template <typename Book>
   struct Packing {
     Deltas& deltas;
+    const size_t chosen;
     Peer& peer;
     const Book& book;
     Instant now;
     std::vector<Envelope>& out;
     uint32_t number = 0;
     std::string head, body;
-    std::vector<Owed*> waiting;
+    std::vector<size_t> waiting;                                       // rows
     EnvelopeWriter of_key{EnvelopeHead{}}, of_pieces{EnvelopeHead{}};  // behind a head that is cut
     const size_t blank = of_key.size();
 
-    void Add(const Key& key, Pieces& pieces) {
-      waiting.clear();
-      for (Owed& owed : pieces) {
-        if (owed.sent_in == 0) waiting.push_back(&owed);
-      }
-      for (size_t from = 0; from < waiting.size();) from = AddSome(key, from);
+    void Add(const Key& key, Topic& topic) {
+      deltas.owed_.Waiting(topic, chosen, waiting);
+      for (size_t from = 0; from < waiting.size();) from = AddSome(key, topic, from);
     }
     // Of those that wait, as many as fit, at least one; returns the first that did not.
-    size_t AddSome(const Key& key, size_t from) {
+    size_t AddSome(const Key& key, Topic& topic, size_t from) {
       Open();
       const auto& state = book.StateOf(key);
       of_key.Cut(blank);
@@ -250,7 +242,7 @@ class Deltas {
       const size_t taken = head.size() + body.size() + of_key.size() - blank + kCountBytes;
       size_t end = from, size = of_pieces.size();
       for (; end < waiting.size(); ++end) {
-        book.WritePiece(of_pieces, state, waiting[end]->piece, now);
+        book.WritePiece(of_pieces, state, topic.rows[waiting[end]].piece, now);
         if (taken + of_pieces.size() - blank > kMostEnvelopeBytes) break;
         size = of_pieces.size();
       }
@@ -262,9 +254,10 @@ class Deltas {
       of_key.Number(end - from);
       body += of_key.bytes().substr(blank);
       body += of_pieces.bytes().substr(blank, size - blank);
-      for (size_t i = from; i < end; ++i) waiting[i]->sent_in = number;
+      for (size_t i = from; i < end; ++i) {
+        deltas.owed_.NoteSent(topic, waiting[i], chosen, number);
+      }
       peer.delivery.Carries(key);
-      peer.unsent -= end - from;
       return end;
     }
     void Open() {
@@ -282,73 +275,10 @@ class Deltas {
   };
   static constexpr size_t kCountBytes = 2;
 
-  Peer* Find(uint32_t node) {
+  size_t Find(uint32_t node) const {
     const auto it = std::find_if(peers_.begin(), peers_.end(),
                                  [&](const Peer& peer) { return peer.node == node; });
-    return it == peers_.end() ? nullptr : &*it;
-  }
-  template <typename Some>
-  static auto Place(Some& pieces, const Piece& piece) {
-    return std::lower_bound(pieces.begin(), pieces.end(), piece,
-                            [](const Owed& owed, const Piece& p) { return owed.piece < p; });
-  }
-  void OweTo(Peer& peer, const Key& key, std::span<const Piece> more) {
-    Pieces& pieces = peer.owed[key];
-    pieces.reserve(std::max(pieces.size(), more.size()));
-    auto at = pieces.begin();  // after the one before: most come in order
-    for (const Piece& piece : more) {
-      if (at == pieces.end() || at->piece != piece) at = Place(pieces, piece);
-      if (at == pieces.end() || at->piece != piece) {
-        at = pieces.insert(at, Owed{piece});
-        ++peer.unsent;
-      } else if (at->sent_in != 0) {
-        at->sent_in = 0;
-        ++peer.unsent;
-      }
-      ++at;
-    }
-  }
-  void Settle(Peer& peer, const Key& key, std::span<const Piece> known) {
-    const auto it = peer.owed.find(key);
-    if (it == peer.owed.end()) return;
-    Pieces& pieces = it->second;
-    auto kept = pieces.begin(), at = pieces.begin();
-    for (const Piece& piece : known) {
-      auto next = at;
-      if (next == pieces.end() || next->piece != piece) {
-        next = std::lower_bound(at, pieces.end(), piece,
-                                [](const Owed& owed, const Piece& p) { return owed.piece < p; });
-      }
-      kept = kept == at ? next : std::move(at, next, kept);
-      at = next;
-      if (at == pieces.end() || at->piece != piece) continue;
-      if (at->sent_in == 0) --peer.unsent;
-      ++at;
-    }
-    pieces.erase(std::move(at, pieces.end(), kept), pieces.end());
-    if (pieces.empty()) peer.owed.erase(it);
-  }
-  void SettleSent(Peer& peer, const Delivery::Sent& sent) {
-    for (const Key& key : sent.keys) {
-      const auto it = peer.owed.find(key);
-      if (it == peer.owed.end()) continue;
-      std::erase_if(it->second, [&](const Owed& owed) { return owed.sent_in == sent.number; });
-      if (it->second.empty()) peer.owed.erase(it);
-    }
-  }
-  void OweAgain(Peer& peer, const Delivery::Sent& sent) {
-    for (const Key& key : sent.keys) {
-      const auto it = peer.owed.find(key);
-      if (it == peer.owed.end()) continue;
-      for (Owed& owed : it->second) {
-        if (owed.sent_in != sent.number) continue;
-        owed.sent_in = 0;
-        ++peer.unsent;
-      }
-    }
-  }
-  void OweAllAgain(Peer& peer) {
-    for (const Delivery::Sent& sent : peer.delivery.TakeSent()) OweAgain(peer, sent);
+    return it == peers_.end() ? kNobody : static_cast<size_t>(it - peers_.begin());
   }
   void Acknowledge(Peer& peer, std::vector<Envelope>& out) {
     EnvelopeWriter writer({kind_, self_, 0});
@@ -365,6 +295,7 @@ class Deltas {
   Instant next_ = Instant::min();
   std::vector<Peer> peers_;
   std::unordered_map<uint32_t, uint32_t> last_numbers_;  // to those that left
+  OwedTable<Piece> owed_;
 };
 
 }  // namespace weir

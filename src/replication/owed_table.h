@@ -1,0 +1,204 @@
+// What is owed to whom: for each key a table of its pieces and all peers.
+//
+//   a cell is   kKnown   the peer knows the piece as it is, or it is not owed to it
+//               kWaits   it has not been sent since it changed
+//               n        it was sent in envelope n, which is not acknowledged yet
+//
+// A piece that everybody knows has no row, a key without rows no table. News go to all peers but
+// one, so they lie together: to owe something is to look its key up once, not once a peer.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "replication/delivery.h"
+#include "replication/key_map.h"
+
+namespace weir {
+
+template <typename Piece>
+class OwedTable {
+ public:
+  static constexpr uint32_t kWaits = 0, kKnown = UINT32_MAX;
+  static constexpr size_t kNobody = SIZE_MAX;
+
+  struct Row {
+    Piece piece;
+    uint32_t left = 0;  // cells that are not kKnown
+  };
+  struct Topic {
+    std::vector<Row> rows;        // ascending
+    std::vector<uint32_t> cells;  // how many wait for each peer, then the rows, one after the other
+  };
+
+  KeyMap<Topic>& topics() { return topics_; }
+  const KeyMap<Topic>& topics() const { return topics_; }
+  // Pieces of all keys that wait for the peer.
+  size_t unsent(size_t peer) const { return unsent_[peer]; }
+
+  // `before` tells for each peer which it was before, kNobody for a new one.
+  void SetPeers(const std::vector<size_t>& before) {
+    const size_t old = unsent_.size();
+    unsent_.assign(before.size(), 0);
+    KeyMap<Topic> topics = std::exchange(topics_, {});
+    for (auto& [key, topic] : topics) {
+      for (size_t r = 0; r < topic.rows.size(); ++r) {
+        for (size_t peer = 0; peer < before.size(); ++peer) {
+          if (before[peer] == kNobody) continue;
+          const uint32_t cell = topic.cells[(r + 1) * old + before[peer]];
+          if (cell == kKnown) continue;
+          Topic& moved = topics_[key];
+          Set(moved, RowOf(moved, topic.rows[r].piece, moved.rows.size()), peer, cell);
+        }
+      }
+    }
+  }
+
+  // Pieces that are given together are in ascending order.
+
+  // To all peers but one.
+  void Owe(const Key& key, std::span<const Piece> pieces, size_t but) {
+    if (pieces.empty() || unsent_.empty()) return;
+    Topic& topic = topics_[key];
+    size_t row = 0;
+    for (const Piece& piece : pieces) {
+      row = RowOf(topic, piece, row);
+      for (size_t peer = 0; peer < unsent_.size(); ++peer) {
+        if (peer != but) Set(topic, row, peer, kWaits);
+      }
+      ++row;
+    }
+    Compact(key);  // a lone peer may be the one
+  }
+  void OweTo(size_t peer, const Key& key, const Piece& piece) {
+    Topic& topic = topics_[key];
+    Set(topic, RowOf(topic, piece, 0), peer, kWaits);
+  }
+  // The peer knows them.
+  void Settle(size_t peer, const Key& key, std::span<const Piece> pieces) {
+    const auto it = topics_.find(key);
+    if (it == topics_.end()) return;
+    ForEach(it->second, pieces, [&](size_t row) { Set(it->second, row, peer, kKnown); });
+    Compact(key);
+  }
+  // There are no such pieces any more.
+  void Drop(const Key& key, std::span<const Piece> pieces) {
+    const auto it = topics_.find(key);
+    if (it == topics_.end()) return;
+    ForEach(it->second, pieces, [&](size_t row) {
+      for (size_t peer = 0; peer < unsent_.size(); ++peer) Set(it->second, row, peer, kKnown);
+    });
+    Compact(key);
+  }
+  // What the envelope told and has not changed since becomes `cell`.
+  void SetSent(size_t peer, const Delivery::Sent& sent, uint32_t cell) {
+    for (const Key& key : sent.keys) {
+      const auto it = topics_.find(key);
+      if (it == topics_.end()) continue;
+      for (size_t row = 0; row < it->second.rows.size(); ++row) {
+        if (At(it->second, row, peer) == sent.number) Set(it->second, row, peer, cell);
+      }
+      Compact(key);
+    }
+  }
+
+  size_t WaitingOf(const Topic& topic, size_t peer) const { return topic.cells[peer]; }
+  // The rows that wait for the peer.
+  void Waiting(const Topic& topic, size_t peer, std::vector<size_t>& rows) const {
+    rows.clear();
+    if (WaitingOf(topic, peer) == 0) return;
+    for (size_t row = 0; row < topic.rows.size(); ++row) {
+      if (At(topic, row, peer) == kWaits) rows.push_back(row);
+    }
+  }
+  void NoteSent(Topic& topic, size_t row, size_t peer, uint32_t number) {
+    Set(topic, row, peer, number);
+  }
+
+  size_t owed() const {
+    size_t sum = 0;
+    for (const auto& [key, topic] : topics_) {
+      for (const Row& row : topic.rows) sum += row.left;
+    }
+    return sum;
+  }
+  size_t bytes() const {
+    size_t sum = topics_.bytes() + unsent_.capacity() * sizeof(size_t);
+    for (const auto& [key, topic] : topics_) {
+      sum += topic.rows.capacity() * sizeof(Row) + topic.cells.capacity() * sizeof(uint32_t);
+    }
+    return sum;
+  }
+
+ private:
+  uint32_t At(const Topic& topic, size_t row, size_t peer) const {
+    return topic.cells[(row + 1) * unsent_.size() + peer];
+  }
+  void Set(Topic& topic, size_t row, size_t peer, uint32_t value) {
+    uint32_t& cell = topic.cells[(row + 1) * unsent_.size() + peer];
+    if (cell == value) return;
+    topic.rows[row].left += uint32_t{cell == kKnown} - uint32_t{value == kKnown};
+    const uint32_t more = uint32_t{value == kWaits} - uint32_t{cell == kWaits};  // 1, 0 or -1
+    topic.cells[peer] += more;
+    unsent_[peer] += static_cast<size_t>(static_cast<int32_t>(more));
+    cell = value;
+  }
+
+  // The first row that is not before the piece; `guess` is looked at first.
+  static size_t Place(const Topic& topic, const Piece& piece, size_t guess) {
+    if (guess < topic.rows.size() && topic.rows[guess].piece == piece) return guess;
+    const auto at =
+        std::lower_bound(topic.rows.begin(), topic.rows.end(), piece,
+                         [](const Row& row, const Piece& wanted) { return row.piece < wanted; });
+    return static_cast<size_t>(at - topic.rows.begin());
+  }
+  // Its row, which is made if there is none.
+  size_t RowOf(Topic& topic, const Piece& piece, size_t guess) {
+    const size_t row = Place(topic, piece, guess);
+    if (row < topic.rows.size() && topic.rows[row].piece == piece) return row;
+    const size_t peers = unsent_.size();
+    if (topic.cells.empty()) topic.cells.assign(peers, 0);
+    topic.rows.insert(topic.rows.begin() + static_cast<ptrdiff_t>(row), Row{piece});
+    topic.cells.insert(topic.cells.begin() + static_cast<ptrdiff_t>((row + 1) * peers), peers,
+                       kKnown);
+    return row;
+  }
+  template <typename Do>
+  static void ForEach(const Topic& topic, std::span<const Piece> pieces, Do act) {
+    size_t row = 0;
+    for (const Piece& piece : pieces) {
+      row = Place(topic, piece, row);
+      if (row < topic.rows.size() && topic.rows[row].piece == piece) act(row++);
+    }
+  }
+
+  // Removes the rows that everybody knows.
+  void Compact(const Key& key) {
+    const auto it = topics_.find(key);
+    auto& [rows, cells] = it->second;
+    const size_t peers = unsent_.size();
+    size_t kept = 0;
+    for (size_t row = 0; row < rows.size(); ++row) {
+      if (rows[row].left == 0) continue;
+      if (kept < row) {
+        rows[kept] = rows[row];
+        std::copy_n(cells.begin() + static_cast<ptrdiff_t>((row + 1) * peers), peers,
+                    cells.begin() + static_cast<ptrdiff_t>((kept + 1) * peers));
+      }
+      ++kept;
+    }
+    if (kept == rows.size()) return;
+    if (kept == 0) return topics_.erase(it);
+    rows.resize(kept);
+    cells.resize((kept + 1) * peers);
+    if (rows.size() * 4 > rows.capacity()) return;
+    rows.shrink_to_fit();
+    cells.shrink_to_fit();
+  }
+
+  KeyMap<Topic> topics_;
+  std::vector<size_t> unsent_;  // by peer
+};
+
+}  // namespace weir
