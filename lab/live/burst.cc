@@ -17,7 +17,7 @@ using SteadyClock = std::chrono::steady_clock;
 
 const std::vector<std::string> kVariants = {"central", "counter", "queue", "debt"};
 
-struct Options {
+struct BurstOptions {
   uint32_t nodes = 5;
   int seconds = 10;
   uint64_t limit = 100;  // a second
@@ -32,8 +32,8 @@ struct Tally {
 using Tallies = std::vector<Tally>;
 
 // One node's clients: every variant in turn.
-void Ask(const LiveCluster& cluster, uint32_t node, const Options& options,
-         SteadyClock::time_point start, Tallies& tallies) {
+void AskAll(const LiveCluster& cluster, uint32_t node, const BurstOptions& options,
+            SteadyClock::time_point start, Tallies& tallies) {
   const auto here = cluster.Connect(node), first = cluster.Connect(0);
   const auto gap = std::chrono::nanoseconds(1'000'000'000 / options.rate);
   const auto end = start + std::chrono::seconds(options.seconds);
@@ -47,7 +47,7 @@ void Ask(const LiveCluster& cluster, uint32_t node, const Options& options,
   }
 }
 
-void Draw(const Options& options, const Tallies& tallies, double seconds, bool colours) {
+void DrawBurst(const BurstOptions& options, const Tallies& tallies, double seconds, bool colours) {
   const double due =
       static_cast<double>(options.capacity) + static_cast<double>(options.limit) * seconds;
   const double all = static_cast<double>(std::max<uint64_t>(1, tallies[0].asked.load()));
@@ -73,7 +73,7 @@ double SecondsSince(SteadyClock::time_point start) {
   return std::max(0.0, std::chrono::duration<double>(SteadyClock::now() - start).count());
 }
 
-int Run(const Options& options) {
+int RunBurst(const BurstOptions& options) {
   fmt::print("starting {} servers on loopback: {} a second, {} at once, for all together …\n\n",
              options.nodes, options.limit, options.capacity);
   const LiveCluster cluster({.weir = options.weir,
@@ -86,7 +86,7 @@ int Run(const Options& options) {
   std::atomic<uint32_t> running{options.nodes};
   for (uint32_t node = 0; node < options.nodes; ++node) {
     clients.emplace_back([&, node] {
-      Ask(cluster, node, options, start, tallies);
+      AskAll(cluster, node, options, start, tallies);
       running -= 1;
     });
   }
@@ -95,12 +95,12 @@ int Run(const Options& options) {
   while (running > 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     if (!terminal || running == 0) continue;
-    Draw(options, tallies, SecondsSince(start), true);
+    DrawBurst(options, tallies, SecondsSince(start), true);
     fmt::print("\x1b[{}A", kLines);
   }
   const double seconds = SecondsSince(start);
   for (std::thread& client : clients) client.join();
-  Draw(options, tallies, seconds, terminal);
+  DrawBurst(options, tallies, seconds, terminal);
   fmt::print("\n{}", cluster.Status());
   return 0;
 }
@@ -108,7 +108,7 @@ int Run(const Options& options) {
 }  // namespace
 
 int BurstCommand(std::span<const std::string> arguments) {
-  Options options;
+  BurstOptions options;
   options.weir = (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "weir").string();
   CLI::App app("Sends a burst at all nodes of a real cluster at once.", "weir-lab burst");
   app.add_option("--nodes", options.nodes, "servers")
@@ -130,7 +130,7 @@ int BurstCommand(std::span<const std::string> arguments) {
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
     app.parse(reversed);
-    return Run(options);
+    return RunBurst(options);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   } catch (const std::exception& error) {

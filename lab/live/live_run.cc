@@ -20,7 +20,7 @@ namespace {
 constexpr double kMostDifference = 2;  // points of precision
 constexpr int kSimulations = 10;       // with other gossip each; the requests are the same
 
-struct Options {
+struct PlayOptions {
   std::string name;
   std::string weir;
   uint32_t nodes = 8;
@@ -53,7 +53,7 @@ std::vector<Way> Ways() {
            }}};
 }
 
-SpotifyExperiment Made(const Options& options) {
+SpotifyExperiment Made(const PlayOptions& options) {
   SpotifyExperiment made = MakeSpotify(options.name, options.capacity, options.seed);
   const Instant start = made.requests.front().at;
   for (SimulatedRequest& request : made.requests) {
@@ -63,7 +63,7 @@ SpotifyExperiment Made(const Options& options) {
   return made;
 }
 
-void ShowProgress(size_t done, size_t all) {
+void ShowPlayed(size_t done, size_t all) {
   if (!isatty(STDERR_FILENO)) return;
   constexpr size_t kWidth = 40;
   const size_t full = done * kWidth / all;
@@ -73,7 +73,7 @@ void ShowProgress(size_t done, size_t all) {
 }
 
 // Refusals of each variant.
-std::vector<uint64_t> Play(const Options& options, const SpotifyExperiment& experiment,
+std::vector<uint64_t> Play(const PlayOptions& options, const SpotifyExperiment& experiment,
                            const std::vector<Way>& ways) {
   LiveOptions live{.weir = options.weir, .nodes = options.nodes, .limit = experiment.limit};
   for (const Way& way : ways) live.variants.push_back(way.name);
@@ -92,7 +92,7 @@ std::vector<uint64_t> Play(const Options& options, const SpotifyExperiment& expe
       refused[i] += nodes[node]->Ask(ways[i].name, user, request.cost) ? 0 : 1;
     }
     if (++done % 100 == 0 || done == experiment.requests.size()) {
-      ShowProgress(done, experiment.requests.size());
+      ShowPlayed(done, experiment.requests.size());
     }
   }
   if (!options.json) fmt::print("{}\n", cluster.Status());
@@ -105,7 +105,8 @@ struct Simulated {
   uint64_t refused_centrally = 0;
 };
 
-Simulated SimulateAll(const Options& options, const SpotifyExperiment& experiment, const Way& way) {
+Simulated SimulateAll(const PlayOptions& options, const SpotifyExperiment& experiment,
+                      const Way& way) {
   Simulated all;
   for (int i = 0; i < kSimulations; ++i) {
     SimulationOptions simulation{
@@ -124,8 +125,8 @@ Simulated SimulateAll(const Options& options, const SpotifyExperiment& experimen
 }
 
 // Within two points of what the simulations gave.
-bool Print(const Options& options, const std::string& name, const Simulated& simulated,
-           uint64_t refused) {
+bool PrintVerdict(const PlayOptions& options, const std::string& name, const Simulated& simulated,
+                  uint64_t refused) {
   const Measured played{.refused = refused, .refused_centrally = simulated.refused_centrally};
   const double live = played.precision();
   const bool ok =
@@ -142,7 +143,7 @@ bool Print(const Options& options, const std::string& name, const Simulated& sim
   return ok;
 }
 
-int Run(const Options& options) {
+int RunLive(const PlayOptions& options) {
   const SpotifyExperiment experiment = Made(options);
   const std::vector<Way> ways = Ways();
   const std::vector<uint64_t> refused = Play(options, experiment, ways);
@@ -155,9 +156,9 @@ int Run(const Options& options) {
   }
   bool all_agree = true;
   for (size_t i = 0; i < ways.size(); ++i) {
-    all_agree =
-        Print(options, ways[i].name, SimulateAll(options, experiment, ways[i]), refused[i]) &&
-        all_agree;
+    all_agree = PrintVerdict(options, ways[i].name, SimulateAll(options, experiment, ways[i]),
+                             refused[i]) &&
+                all_agree;
   }
   return all_agree ? 0 : 1;
 }
@@ -165,7 +166,7 @@ int Run(const Options& options) {
 }  // namespace
 
 int LiveCommand(std::span<const std::string> arguments) {
-  Options options;
+  PlayOptions options;
   options.weir = (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "weir").string();
   CLI::App app("Runs an experiment on real servers over loopback, and in simulated time.",
                "weir-lab live");
@@ -185,7 +186,7 @@ int LiveCommand(std::span<const std::string> arguments) {
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
     app.parse(reversed);
-    return Run(options);
+    return RunLive(options);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   } catch (const std::exception& error) {
