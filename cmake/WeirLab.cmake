@@ -29,12 +29,6 @@ weir_executable(weir-lab lab/*.cc weir_oracle weir_replicated_lab weir_chaos_lab
 if(NOT WEIR_SANITIZE)
   weir_executable(weir-bench "bench/*.cc;bench/*/*.cc" weir_server weir_live_lab CLI11::CLI11 fmt::fmt
                   weir_api nghttp2::nghttp2)
-  weir_compile_together(weir-bench)
-  # What is measured stays apart from what measures it.
-  file(GLOB engine_sources "${PROJECT_SOURCE_DIR}/bench/engine/*.cc")
-  set_source_files_properties(${engine_sources} "${PROJECT_SOURCE_DIR}/bench/workload.cc"
-                              "${PROJECT_SOURCE_DIR}/bench/huge_pages.cc"
-                              PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endif()
 
 # A rival on the wire, of grpc++. Not in TSan builds, where Debian's grpc++ raises false alarms; and
