@@ -11,7 +11,7 @@
 
 namespace {
 
-constexpr weir::ParseOptions kEverything = {true, true};
+constexpr weir::ParseOptions kEverything = {.cluster = true, .divide = true, .redis = true};
 constexpr size_t kMostBytes = size_t{16} << 20;  // aliases may make the printed text longer
 
 void CheckResult(const weir::ParseResult& result) {

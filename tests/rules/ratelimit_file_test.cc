@@ -10,7 +10,8 @@ using Entries = std::vector<DescriptorEntry>;
 
 std::shared_ptr<const Rulebook> Read(const std::string& rule) {
   const ParseResult result =
-      ParseRatelimitText("domain: edge\ndescriptors: [{" + rule + "}]\n", "r.yaml", {true, true});
+      ParseRatelimitText("domain: edge\ndescriptors: [{" + rule + "}]\n", "r.yaml",
+                         {.cluster = true, .divide = true, .redis = true});
   EXPECT_TRUE(result.ok()) << ToString(result.errors);
   return result.rules;
 }
