@@ -7,7 +7,7 @@
 
 #include "base/random.h"
 
-namespace weir {
+namespace weir::owed_table_test {
 namespace {
 
 using Table = OwedTable<int>;
@@ -103,4 +103,4 @@ TEST(OwedTable, APeerThatGoesIsOwedNothingAndTheOthersAsBefore) {
 }
 
 }  // namespace
-}  // namespace weir
+}  // namespace weir::owed_table_test
