@@ -45,9 +45,9 @@ if(WEIR_SANITIZE)
                       -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${WEIR_SANITIZE})
 endif()
-if(WEIR_FUZZ)
-  add_compile_options(-fsanitize=fuzzer-no-link)
-endif()
+# What fuzz targets reach tells them which branches an input took. The tests and the lab do without: a
+# quarter of the time to compile them.
+set(WEIR_COVERAGE $<$<BOOL:${WEIR_FUZZ}>:-fsanitize=fuzzer-no-link>)
 
 find_program(WEIR_LINKER NAMES mold ld.lld)
 if(WEIR_LINKER MATCHES "mold$")

@@ -11,6 +11,9 @@ function(weir_library name)
   endif()
   string(REPLACE "/" "_" target ${name})
   weir_add_library(weir_${target} "${sources}" ${ARGN})
+  if(sources)
+    target_compile_options(weir_${target} PRIVATE ${WEIR_COVERAGE})
+  endif()
 endfunction()
 
 # weir_add_library(TARGET SOURCES DEPENDENCIES...)
@@ -33,16 +36,28 @@ function(weir_add_library target sources)
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endfunction()
 
+# What a request passes through stays one object per file in what is delivered: for several files
+# together the compiler inlines less, and a decision took 2.5 % more instructions.
+set(WEIR_APART weir_base weir_algorithms weir_store weir_limiter weir_fronts)
+
 # weir_compile_together(TARGET): with WEIR_UNITY, several files of the target as one. Together they
 # read the headers, and make what they need of templates, only once.
 function(weir_compile_together target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${WEIR_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+  set(batch 8)
+  if(WEIR_SANITIZE AND target MATCHES "_test$")  # whose files have a namespace each
+    set(batch 16)
+  endif()
+  if(WEIR_UNITY AND (WEIR_SANITIZE OR NOT target IN_LIST WEIR_APART))
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON
+                          UNITY_BUILD_BATCH_SIZE ${batch})
+  endif()
 endfunction()
 
-# weir_precompile(TARGET HEADERS...): what most files of the target include. Not with WEIR_UNITY:
-# the few files that are left of a target read the headers in less time than it takes to write them.
+# weir_precompile(TARGET HEADERS...): what most files of the target include. Not for files that are
+# compiled together: the few that are left read the headers in less time than it takes to write them.
 function(weir_precompile target)
-  if(NOT WEIR_UNITY)
+  get_target_property(together ${target} UNITY_BUILD)
+  if(NOT together)
     target_precompile_headers(${target} PRIVATE ${ARGN})
   endif()
 endfunction()
@@ -93,6 +108,15 @@ function(weir_test folder)
   weir_discover(${name} long "*Long*" 7200)
   weir_discover(${name} threads "*Thread*:-*Long*" 300)
   weir_discover(${name} short "-*Long*:*Thread*" 300)
+endfunction()
+
+# weir_without_sanitizer(TARGET): for tests that only start the server and talk to it. The server is
+# sanitized; the test compiles in a third of the time.
+function(weir_without_sanitizer target)
+  if(TARGET ${target} AND WEIR_SANITIZE)
+    target_compile_options(${target} PRIVATE -fno-sanitize=all)
+    set_target_properties(${target} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)  # other flags
+  endif()
 endfunction()
 
 # Tests that take longest begin first, so that the last ones are short and no core waits.

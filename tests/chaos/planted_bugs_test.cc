@@ -8,7 +8,7 @@
 #include "lab/chaos/shrink.h"
 #include "lab/chaos/subjects.h"
 
-namespace weir::chaos {
+namespace weir::chaos::planted_bugs_test {
 namespace {
 
 constexpr uint64_t kSeeds = 400;
@@ -48,4 +48,4 @@ std::string NameOfBug(const testing::TestParamInfo<PlantedBug>& bug) {
 INSTANTIATE_TEST_SUITE_P(Bugs, Planted, testing::ValuesIn(PlantedBugs()), NameOfBug);
 
 }  // namespace
-}  // namespace weir::chaos
+}  // namespace weir::chaos::planted_bugs_test

@@ -9,7 +9,7 @@
 #include "lab/chaos/shrink.h"
 #include "lab/chaos/subjects.h"
 
-namespace weir::chaos {
+namespace weir::chaos::seeds_test {
 namespace {
 
 using std::chrono::minutes;
@@ -86,4 +86,4 @@ TEST(ChaosShrink, AFailureIsToldInFewActions) {
 }
 
 }  // namespace
-}  // namespace weir::chaos
+}  // namespace weir::chaos::seeds_test

@@ -8,7 +8,7 @@
 
 #include "replication/debt_replica.h"
 
-namespace weir::cluster {
+namespace weir::cluster::cluster_thread_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -150,4 +150,4 @@ TEST_F(TwoNodes, AnAddressInUseIsAnError) {
 }
 
 }  // namespace
-}  // namespace weir::cluster
+}  // namespace weir::cluster::cluster_thread_test

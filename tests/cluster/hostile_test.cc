@@ -3,7 +3,7 @@
 
 #include "tests/cluster/fake_network.h"
 
-namespace weir::cluster {
+namespace weir::cluster::hostile_test {
 namespace {
 
 const std::vector<std::string> kTwo = {"a", "b"};
@@ -163,4 +163,4 @@ TEST(OpenCluster, NodesFindEachOtherByAddressAndLearnTheirNames) {
 }
 
 }  // namespace
-}  // namespace weir::cluster
+}  // namespace weir::cluster::hostile_test

@@ -4,7 +4,7 @@
 
 #include "cluster/messages.h"
 
-namespace weir::cluster {
+namespace weir::cluster::membership_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -151,4 +151,4 @@ TEST(Membership, AnOpenOneHasABound) {
 }
 
 }  // namespace
-}  // namespace weir::cluster
+}  // namespace weir::cluster::membership_test

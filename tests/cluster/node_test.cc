@@ -3,7 +3,7 @@
 
 #include "tests/cluster/fake_network.h"
 
-namespace weir::cluster {
+namespace weir::cluster::node_test {
 namespace {
 
 constexpr SharedBucket kLimit{.capacity = 100, .limit = 1, .per = std::chrono::hours(1)};
@@ -231,4 +231,4 @@ TEST(Node, NoDatagramIsLargerThanTheNetworkTakes) {
 }
 
 }  // namespace
-}  // namespace weir::cluster
+}  // namespace weir::cluster::node_test

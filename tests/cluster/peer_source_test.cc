@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace weir::cluster {
+namespace weir::cluster::peer_source_test {
 namespace {
 
 std::string Mistake(const std::string& text) {
@@ -60,4 +60,4 @@ TEST(SocketAddress, AnIpV4AddressIsWrittenAsSuchInBothFamilies) {
 }
 
 }  // namespace
-}  // namespace weir::cluster
+}  // namespace weir::cluster::peer_source_test

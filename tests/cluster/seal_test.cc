@@ -8,7 +8,7 @@
 
 #include "cluster/state_stream.h"
 
-namespace weir::cluster {
+namespace weir::cluster::seal_test {
 namespace {
 
 using Outcome = Opener::Outcome;
@@ -180,4 +180,4 @@ TEST(StateStream, PiecesComeInOrderAndFitNoOtherStream) {
 }
 
 }  // namespace
-}  // namespace weir::cluster
+}  // namespace weir::cluster::seal_test

@@ -15,7 +15,7 @@
 
 #include "tests/e2e/server_process.h"
 
-namespace weir::e2e {
+namespace weir::e2e::cluster_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -262,4 +262,4 @@ TEST_F(E2eCluster, AServerWithoutAClusterSaysSo) {
 }
 
 }  // namespace
-}  // namespace weir::e2e
+}  // namespace weir::e2e::cluster_test

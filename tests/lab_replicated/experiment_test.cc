@@ -6,7 +6,7 @@
 #include "lab/replicated/table.h"
 #include "lab/replicated/variants.h"
 
-namespace weir::lab {
+namespace weir::lab::experiment_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -134,4 +134,4 @@ TEST(Settings, AnErrorSaysWhatThereIs) {
 }
 
 }  // namespace
-}  // namespace weir::lab
+}  // namespace weir::lab::experiment_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace weir::lab {
+namespace weir::lab::plan_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -64,4 +64,4 @@ TEST(Plan, OfExactOnesTheCheapestAndOfOthersTheLeastWrong) {
 }
 
 }  // namespace
-}  // namespace weir::lab
+}  // namespace weir::lab::plan_test

@@ -8,7 +8,7 @@
 #include "lab/replicated/figures.h"
 #include "lab/replicated/report.h"
 
-namespace weir::lab {
+namespace weir::lab::plot_test {
 namespace {
 
 // The name of the first tag that is not closed in its turn; empty if all are.
@@ -85,4 +85,4 @@ TEST(Report, IsOnePageThatNeedsNothingElse) {
 }
 
 }  // namespace
-}  // namespace weir::lab
+}  // namespace weir::lab::plot_test

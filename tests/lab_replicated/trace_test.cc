@@ -3,7 +3,7 @@
 
 #include "lab/replicated/trace.h"
 
-namespace weir::lab {
+namespace weir::lab::trace_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -72,4 +72,4 @@ TEST(Trace, SizesAreBounded) {
 }
 
 }  // namespace
-}  // namespace weir::lab
+}  // namespace weir::lab::trace_test

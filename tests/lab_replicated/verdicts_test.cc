@@ -6,7 +6,7 @@
 #include "lab/replicated/table.h"
 #include "lab/replicated/verdicts.h"
 
-namespace weir::lab {
+namespace weir::lab::verdicts_test {
 namespace {
 
 ExperimentResult Result(double counter, double queue, double debt) {
@@ -80,4 +80,4 @@ TEST(Results, WorstIsTheWorstOfAllRunsAndTheRestIsTheMean) {
 }
 
 }  // namespace
-}  // namespace weir::lab
+}  // namespace weir::lab::verdicts_test
