@@ -90,7 +90,8 @@ class Generator {
     outage_ = Any<Duration>({seconds(2), seconds(10), seconds(40)});
     const int64_t n = s_.nodes();
     if (s_.kind == ReplicaKind::kDebt) {
-      spread_ = t.patience + 8 * n * t.heartbeat + 10 * s_.weather.jitter;
+      // A node waits, and so does the home that it tells.
+      spread_ = 2 * t.patience + 8 * n * t.heartbeat + 10 * s_.weather.jitter;
       s_.converge = spread_;
     } else {
       spread_ = 12 * n * t.interval + 10 * s_.weather.jitter;

@@ -78,21 +78,12 @@ void CounterReplica::Take(const Key& key, const SharedBucket& limit, uint64_t co
   Bucket& bucket = Brought(key, limit, now);
   bucket.RowOf(deltas_.self()).consumed += cost;
   bucket.Count();
-  Owe(key, bucket, {&deltas_.self(), 1}, deltas_.self().node);
+  deltas_.Owe(key, {&deltas_.self(), 1}, deltas_.self().node);
 }
 
 int128 CounterReplica::Level(const Key& key, const SharedBucket& limit, Instant now) {
   if (!buckets_.contains(key)) return Ticks(limit).Of(limit.capacity);
   return Brought(key, limit, now).Level();
-}
-
-void CounterReplica::Owe(const Key& key, const Bucket& bucket, std::span<const Origin> changed,
-                         uint32_t source) {
-  if (changed.empty() || !whole_buckets_) return deltas_.Owe(key, changed, source);
-  std::vector<Origin> all;
-  all.reserve(bucket.rows.size());
-  for (const Row& row : bucket.rows) all.push_back(row.origin);
-  deltas_.Owe(key, all, source);
 }
 
 void CounterReplica::Refund(const Key& key, uint64_t cost, Instant now) {
@@ -106,7 +97,7 @@ void CounterReplica::Refund(const Key& key, uint64_t cost, Instant now) {
   it->second.Refill(now);
   it->second.limit += Ticks(it->second.shape).Of(cost);
   it->second.Refill(now);
-  Owe(key, it->second, {&deltas_.self(), 1}, deltas_.self().node);
+  deltas_.Owe(key, {&deltas_.self(), 1}, deltas_.self().node);
 }
 
 std::vector<Envelope> CounterReplica::Tick(Instant now) {
@@ -142,8 +133,7 @@ std::vector<CounterReplica::Told> CounterReplica::Read(EnvelopeReader& from, Ins
     told.bucket.rows.reserve(std::min<uint64_t>(count, from.left() / 4));
     for (uint64_t i = 0; i < count && from.ok(); ++i) {
       Row row;
-      row.origin.node = static_cast<uint32_t>(from.NumberBelow(uint64_t{1} << 32));
-      row.origin.incarnation = static_cast<uint32_t>(from.NumberBelow(uint64_t{1} << 32));
+      row.origin = from.Life();
       row.consumed = from.Number();
       row.refunded = from.NumberBelow(row.consumed + (row.consumed < UINT64_MAX));
       told.bucket.rows.push_back(row);
@@ -162,26 +152,27 @@ void CounterReplica::Merge(const Told& told, uint32_t sender, Instant now) {
   }
   bucket.Refill(now);
   const int128 before = fresh ? Ticks(bucket.shape).Of(bucket.shape.capacity) : bucket.Level();
-  std::vector<Origin> news, same;
-  news.reserve(told.bucket.rows.size());
-  same.reserve(told.bucket.rows.size());
+  news_.clear();
+  same_.clear();
   for (const Row& theirs : told.bucket.rows) {
     Row& ours = bucket.RowOf(theirs.origin);
     if (theirs.consumed > ours.consumed || theirs.refunded > ours.refunded) {
-      news.push_back(theirs.origin);
+      news_.push_back(theirs.origin);
     }
     ours.consumed = std::max(ours.consumed, theirs.consumed);
     ours.refunded = std::max(ours.refunded, theirs.refunded);
     if (ours.consumed == theirs.consumed && ours.refunded == theirs.refunded) {
-      same.push_back(theirs.origin);
+      same_.push_back(theirs.origin);
     }
   }
-  bucket.Count();
   // As they were written by an honest sender; others may write what they like.
-  if (!std::is_sorted(same.begin(), same.end())) std::sort(same.begin(), same.end());
-  if (!std::is_sorted(news.begin(), news.end())) std::sort(news.begin(), news.end());
-  Owe(told.key, bucket, news, sender);
-  deltas_.Known(sender, told.key, same);
+  if (!std::is_sorted(same_.begin(), same_.end())) std::sort(same_.begin(), same_.end());
+  if (!std::is_sorted(news_.begin(), news_.end())) std::sort(news_.begin(), news_.end());
+  if (!news_.empty()) {
+    bucket.Count();
+    deltas_.Owe(told.key, news_, sender);
+  }
+  deltas_.Known(sender, told.key, same_);
   const int128 limit = Rescaled(told.bucket.limit, Ticks(told.bucket.shape), Ticks(bucket.shape));
   bucket.limit = std::max(bucket.limit, limit);
   bucket.Refill(now);
@@ -204,11 +195,16 @@ void CounterReplica::WriteKey(EnvelopeWriter& to, const Bucket& bucket, Instant 
 
 void CounterReplica::WritePiece(EnvelopeWriter& to, const Bucket& bucket, Origin origin,
                                 Instant) const {
-  const Row& row = bucket.rows[bucket.PlaceOf(origin)];
-  to.Number(origin.node);
-  to.Number(origin.incarnation);
-  to.Number(row.consumed);
-  to.Number(row.refunded);
+  WriteRow(to, bucket.rows[bucket.PlaceOf(origin)]);
+}
+
+size_t CounterReplica::WriteAll(EnvelopeWriter& to, const Bucket& bucket) const {
+  for (const Row& row : bucket.rows) WriteRow(to, row);
+  return bucket.rows.size();
+}
+
+void CounterReplica::WriteRow(EnvelopeWriter& to, const Row& row) {
+  to.All(row.origin.node, row.origin.incarnation, row.consumed, row.refunded);
 }
 
 std::vector<Envelope> CounterReplica::Everything(uint32_t to, Instant now) {

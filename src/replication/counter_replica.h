@@ -97,18 +97,21 @@ class CounterReplica final : public Replica {
 
   static std::vector<Told> Read(EnvelopeReader& from, Instant now);
   Bucket& Brought(const Key& key, const SharedBucket& limit, Instant now);
-  void Owe(const Key& key, const Bucket& bucket, std::span<const Origin> changed, uint32_t source);
   void Merge(const Told& told, uint32_t sender, Instant now);
   void OweRowsTo(uint32_t node);
   const Bucket& StateOf(const Key& key) const { return buckets_.at(key); }
   void WriteKey(EnvelopeWriter& to, const Bucket& bucket, Instant now) const;
   void WritePiece(EnvelopeWriter& to, const Bucket& bucket, Origin origin, Instant now) const;
+  bool TellsWhole() const { return whole_buckets_; }
+  size_t WriteAll(EnvelopeWriter& to, const Bucket& bucket) const;
+  static void WriteRow(EnvelopeWriter& to, const Row& row);
 
   const bool whole_buckets_, report_changes_;
 
   Deltas<Origin> deltas_;
   KeyMap<Bucket> buckets_;
   std::vector<Change> changes_;
+  std::vector<Origin> news_, same_;  // of the bucket that is being merged
 };
 
 }  // namespace weir

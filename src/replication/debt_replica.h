@@ -1,43 +1,56 @@
-// The `debt` replication: a node's rows of all subjects, and what it tells its peers when.
+// The `debt` replication: a node's rows of all subjects, and what it tells whom when.
 //
-// Told by need: a node sends its own changed rows to every peer as soon as what it has admitted and
-// not told reaches its share of the room that the others see, a part in N, or has waited for long.
-// Far from the limit that is seldom; at the limit every token is told at once. The untold of all
-// nodes together are less than that room, so only what is under way takes anybody past the limit.
-// What is received is not passed on: everybody tells everybody.
+// Gathered at home: every key has a home, a node that all agree on (homes.h). A node hands its own
+// rows to the home of their key, and the home tells everybody, itself included: so the rows of many
+// nodes travel in one envelope, and what is gathered while there is room is told once.
+//
+// Told by need: a node hands over what it has admitted as soon as that reaches its share of half the
+// room that it sees, a part in N; the home tells what it has gathered as soon as that reaches the
+// other half, or what it has admitted itself, which would be lost with it, that share. Far from the limit that is seldom; at the limit every token is told at once. What is
+// untold is less than the room altogether, so only what is under way takes anybody past the limit.
+// Whatever else there is to tell waits for `patience` at most, at each of the two.
+//
+// No node is needed: a home answers at once, and if it does not, the node tells everybody itself.
+// When a key's home changes, or begins a new life, it is handed what it has to know. When a life ends,
+// all who know rows of it hand them over as if they were their own.
 //
 // Every telling of a row has a number, from 1 up; a row that is told again gets a new one, so the
-// numbers are a list of this node's rows, the last told last. An envelope tells the rows of a
-// stretch of that list, and which stretch. A peer knows the list up to `have` if it has got every
-// stretch up to there, and says so in whatever it sends next. A stretch that begins beyond `have`
-// means that something was lost: the peer asks, and is sent everything after `have`. What nobody
-// asks for and nobody confirms is sent again after a while. So the usual cost of certainty is three
-// bytes in envelopes that are sent anyway, and memory does not grow with the number of peers.
-//
-// Ages travel, not instants: no clock is compared with another's.
+// numbers are a list of what this node tells, the last told last (telling_list.h). An envelope tells
+// those rows of a stretch of the list that concern its receiver, and which stretch. A peer knows the
+// list up to `have` if it has got every stretch up to there, and says so in whatever it sends next. A
+// stretch that begins beyond `have` means that something was lost: the peer asks, and is sent
+// everything after `have`. What nobody asks for and nobody confirms is sent again after a while. So
+// the usual cost of certainty is three bytes in envelopes that are sent anyway, and memory does not
+// grow with the number of peers.
 //
 // Windows: a count without inflow, one for each window of a key (SharedBucket::window).
+//
+//   debt_replica.cc   decisions, and when they have to be told; whom; forgetting
+//   debt_letters.cc   telling and hearing
 #pragma once
 
-#include <map>
 #include <queue>
 
 #include <absl/container/flat_hash_map.h>
 
-#include "replication/debt_rows.h"
+#include "replication/debt_wire.h"
 #include "replication/key_map.h"
+#include "replication/replica.h"
+#include "replication/telling_list.h"
 
 namespace weir {
 
 struct DebtOptions {
   // What is not urgent is told together, so late. That brings no node past the limit.
-  Duration patience = std::chrono::seconds(10);
+  Duration patience = std::chrono::seconds(5);
   Duration grace = std::chrono::seconds(15);  // longer than news take to spread
   // How often somebody who has not been written to is told what came from him.
   Duration heartbeat = std::chrono::seconds(3);
   Duration gap_patience = std::chrono::milliseconds(20);  // for envelopes that overtake one another
-  size_t most_subjects = size_t{1} << 22;                 // newcomers beyond that are not shared
-  bool report_changes = false;                            // for TakeChanges
+  // For a home to answer, at least; longer if it has needed longer.
+  Duration answer_patience = std::chrono::milliseconds(20);
+  size_t most_subjects = size_t{1} << 22;  // newcomers beyond that are not shared
+  bool report_changes = false;             // for TakeChanges
 };
 
 class DebtReplica : public Replica {
@@ -63,86 +76,106 @@ class DebtReplica : public Replica {
 
   uint64_t Remaining(const Key& key, const SharedBucket& limit, Instant now);
   const DebtRows* Find(const Key& key) const;
+  uint32_t HomeOf(const Key& key) const;
   uint64_t turned_away() const { return turned_away_; }  // subjects that there was no room for
   uint64_t pushes() const { return pushes_; }            // subjects that were told at once
-  uint64_t told() const { return last_told_; }           // rows, each time that they were told
+  uint64_t told() const { return list_.last(); }         // rows, each time that they were told
 
  private:
   struct Subject {
     SharedBucket limit;
     Ticks ticks{limit};
-    bool limited = false;        // somebody has asked here: the limit is known
-    bool urgent = false;         // to be told at once
-    bool waits_to_tell = false;  // or with others
-    uint64_t untold = 0;
+    uint32_t home = 0;
+    bool to_all = false;      // its rows on the list are told to everybody, else to its home
+    bool limited = false;     // somebody has asked here: the limit is known
+    bool urgent = false;      // to be told at once
+    bool waits = false;       // or with others
+    uint64_t untold = 0;      // tokens,
+    uint64_t own_untold = 0;  // those of this node among them
     Instant forget_at{};
     DebtRows rows;
-    std::vector<uint64_t> changed;  // segments of self, to be told
   };
   struct Peer {
+    uint32_t node = 0;
+    uint32_t incarnation = 0;  // 0: it was never heard
     // To it: the list up to `sent`; it is known to know it up to `confirmed`.
     uint64_t sent = 0;
     uint64_t confirmed = 0;
     Instant unconfirmed_since = kEndOfTime;
-    bool wants_orphans = true;  // rows whose nodes are not there to tell them
-    // From it.
-    uint32_t incarnation = 0;
+    // To it as a home: an answer is awaited to what it was handed, up to `asked`.
+    uint64_t asked = 0;
+    Instant asked_since = kEndOfTime;
+    Duration answers_in{};  // how long it takes, lately
+    // From it: its list up to `have`.
     uint64_t have = 0;
     Instant gap_since = kEndOfTime;
-    bool owes_word = false;  // something came that it has not been told of
-  };
-  struct Entry {
-    StateName name;
-    DebtRows::Row row;
-    Duration keep{};     // of a window
-    Duration spacing{};  // of a bucket: for so long a token counts
-  };
-  struct OwnRow {
-    StateName name;
-    uint64_t segment = 0;
+
+    bool due = false;          // there is something on the list for it
+    bool deaf = false;         // it has not answered: others are told what it was handed since,
+    bool lost = false;         // or, if it is so for long, ever
+    bool owes_word = false;    // something came that it has not been told of
+    bool owes_answer = false;  // at once
   };
 
+  // ---- debt_replica.cc
+  Peer* FindPeer(uint32_t node);
+  bool IsPeer(uint32_t node) const;
+  Subject& Make(const StateName& name);
   Subject* Limited(const StateName& name, const SharedBucket& limit);
   Instant ForgetAt(Subject& subject, Instant now) const;
-  void NoteChange(const StateName& name, Subject& subject, uint64_t segment, uint64_t tokens,
-                  Instant now);
+  void NoteChange(const StateName& name, Subject& subject, uint64_t tokens, Instant now);
   void TellIfUrgent(const StateName& name, Subject& subject, Instant now);
+  static uint64_t Room(Subject& subject, Instant now);
+  void TellNow(const StateName& name, Subject& subject);
 
-  void PutOnList(const StateName& name);
-  void TakeOffList(const DebtRows::Row& row);
-  bool ListTheUntold(Instant now);
+  void MoveHome(const StateName& name, Subject& subject, uint32_t home);
+  void ChooseAudience(Subject& subject, Instant now);
+  bool AllConfirmed(const Subject& subject) const;
+  void TellAgain(Subject& subject);
+  bool IsOver(Origin life) const;
+  void Adopt();
+  void FindDeaf(Instant now);
+  Instant DeafAt(const Peer& peer) const;
+  void SetNextDeaf();
+  void TellForHome(uint32_t home, uint64_t after);
+  void PutOnList(const StateName& name, Instant now);
+  void ListTheUntold(Instant now);
+  void Forget(Instant now);
+
+  // ---- debt_letters.cc
   void HeartBeat(Instant now, std::vector<Envelope>& out);
-  void Write(uint32_t to, Peer& peer, Instant now, std::vector<Envelope>& out);
-  void WriteNew(uint32_t to, Peer& peer, Instant now, std::vector<Envelope>& out);
-  void WriteOrphans(uint32_t to, Peer& peer, bool all, Instant now, std::vector<Envelope>& out);
-  std::string Head(const Peer& peer, uint64_t from, uint64_t end) const;
-  void WriteRow(const StateName& name, const DebtRows::Row& row, Instant now, EnvelopeWriter& out);
+  void AskAboutGaps(Instant now, std::vector<Envelope>& out);
+  void Write(Peer& peer, Instant now, std::vector<Envelope>& out);
+  void WriteNew(Peer& peer, Instant now, std::vector<Envelope>& out);
+  std::string Head(const Peer& peer, uint64_t from, uint64_t end, bool asks) const;
+  static DebtState Told(const StateName& name, const Subject& subject, bool handed, Instant now);
 
-  static std::vector<Entry> ReadRows(EnvelopeReader& reader, Instant now);
+  void Greet(Peer& peer, uint32_t incarnation, bool hears_me);
+  void SayHello();
   void NoteHeard(Peer& peer, const EnvelopeHead& head, uint64_t from, bool rows, Instant now);
   void NoteConfirmed(Peer& peer, uint64_t have, bool gap, Instant now);
-  void MergeRow(const Entry& entry, Instant now);
-  void Forget(Instant now);
+  void NoteAnswer(Peer& peer, Instant now);
+  void Merge(const ToldRow& told, Origin sender, Instant now);
+  bool MustTell(Subject& subject, const ToldRow& told, bool grew, Origin sender);
 
   const Origin self_;
   const DebtOptions options_;
 
   absl::flat_hash_map<StateName, Subject, HashOfState> subjects_;
-  std::map<uint32_t, Peer> peers_;
+  std::vector<Peer> peers_;  // by number
+  TellingList list_;
   uint64_t segments_ = 0;
   uint64_t turned_away_ = 0;
   uint64_t pushes_ = 0;
   std::vector<Change> changes_;
 
-  // The list of own rows that were told, and where each stands.
-  uint64_t last_told_ = 0;
-  std::map<uint64_t, OwnRow> list_;
-  absl::flat_hash_map<uint64_t, uint64_t> place_of_segment_;
-
   std::vector<StateName> urgent_;
   std::vector<StateName> untold_;  // not urgent: told together
+  bool write_now_ = false;         // to whom something is due
+  bool said_hello_ = false;
   Instant tell_at_ = kEndOfTime;
   Instant next_gap_ = kEndOfTime;
+  Instant next_deaf_ = kEndOfTime;
   Instant next_heartbeat_ = kEndOfTime;  // only while somebody has to be told or to confirm
   uint32_t last_greeted_ = 0;
 

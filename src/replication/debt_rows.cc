@@ -23,6 +23,11 @@ bool Earlier(const DebtRows::Row& a, const DebtRows::Row& b) {
 
 }  // namespace
 
+// For one more. There are many subjects of few rows, so what is kept free would be much.
+void DebtRows::MakeRoom() {
+  if (rows_.size() == rows_.capacity()) rows_.reserve(rows_.size() + rows_.size() / 4 + 1);
+}
+
 void DebtRows::Fold(const Ticks& ticks, Instant now) {
   stale_ = false;
   debt_ = 0;
@@ -44,11 +49,15 @@ void DebtRows::Fold(const Ticks& ticks, Instant now) {
 void DebtRows::BringTo(const Ticks& ticks, Instant now) {
   if (stale_) Fold(ticks, now);
   if (now <= at_) return;
-  debt_ -= ticks.In(now - at_);
-  at_ = now;
-  if (debt_ > 0) return;
-  debt_ = 0;
-  running_ = rows_.size();
+  const int128 left = debt_ - ticks.In(now - at_);
+  if (left > 0) {
+    debt_ = left;
+    at_ = now;
+  } else {
+    at_ = GoneAt(debt_, ticks, at_);
+    debt_ = 0;
+    running_ = rows_.size();
+  }
 }
 
 int128 DebtRows::Debt(const Ticks& ticks, Instant now) {
@@ -58,52 +67,65 @@ int128 DebtRows::Debt(const Ticks& ticks, Instant now) {
 
 Instant DebtRows::ZeroAt(const Ticks& ticks, Instant now) {
   BringTo(ticks, now);
-  return GoneAt(debt_, ticks, std::max(now, at_));
+  return GoneAt(debt_, ticks, at_);
 }
 
-uint64_t DebtRows::Charge(const Ticks& ticks, Origin self, uint64_t cost, Instant now,
-                          uint64_t& segments) {
+void DebtRows::Charge(const Ticks& ticks, Origin self, uint64_t cost, Instant now,
+                      uint64_t& segments) {
   BringTo(ticks, now);
   debt_ += ticks.Of(cost);
+  at_ = std::max(at_, now);
   for (size_t i = rows_.size(); i > running_; --i) {
     Row& row = rows_[i - 1];
     if (row.origin != self) continue;
     row.charged += cost;
-    return row.segment;
+    row.untold = 1;
+    return;
   }
-  const Row row{self, ++segments, now, cost, 0};
+  Row row{self, ++segments, now, cost, 0};
+  row.untold = 1;
   const auto place = std::upper_bound(rows_.begin(), rows_.end(), row, Earlier);
   running_ = std::min(running_, static_cast<size_t>(place - rows_.begin()));
-  rows_.insert(place, row);
-  return row.segment;
+  const auto at = place - rows_.begin();
+  MakeRoom();
+  rows_.insert(rows_.begin() + at, row);
 }
 
-void DebtRows::Refund(Origin self, uint64_t cost, std::vector<uint64_t>& segments) {
-  for (auto row = rows_.rbegin(); row != rows_.rend() && cost > 0; ++row) {
-    const uint64_t most = std::min(cost, row->charged - row->refunded);
-    if (row->origin != self || most == 0) continue;
-    row->refunded += most;
+bool DebtRows::Refund(const Ticks& ticks, Origin self, uint64_t cost, Instant now) {
+  BringTo(ticks, now);
+  bool any = false;
+  for (size_t i = rows_.size(); i > running_ && cost > 0; --i) {
+    Row& row = rows_[i - 1];
+    const uint64_t most = std::min(cost, row.charged - row.refunded);
+    if (row.origin != self || most == 0) continue;
+    row.refunded += most;
+    row.untold = 1;
     cost -= most;
-    segments.push_back(row->segment);
-    stale_ = true;
+    any = stale_ = true;
   }
+  return any;
 }
 
-bool DebtRows::Merge(const Row& row) {
+std::optional<uint64_t> DebtRows::Merge(const Row& row) {
   const auto known = std::find_if(rows_.begin(), rows_.end(), [&](const Row& one) {
     return one.origin == row.origin && one.segment == row.segment;
   });
   Row merged = row;
+  uint64_t before = 0;
   if (known != rows_.end()) {
+    before = known->charged;
     merged.epoch = std::min(known->epoch, row.epoch);
     merged.charged = std::max(known->charged, row.charged);
     merged.refunded = std::max(known->refunded, row.refunded);
-    if (merged == *known) return false;
+    merged.place = known->place;
+    merged.untold = known->untold;
+    if (merged == *known) return std::nullopt;
     rows_.erase(known);
   }
+  MakeRoom();
   rows_.insert(std::upper_bound(rows_.begin(), rows_.end(), merged, Earlier), merged);
   stale_ = true;
-  return true;
+  return merged.charged - before;
 }
 
 std::vector<DebtRows::Row> DebtRows::DropEnded(const Ticks& ticks, Instant before, Instant now) {
@@ -129,6 +151,11 @@ std::vector<DebtRows::Row> DebtRows::DropEnded(const Ticks& ticks, Instant befor
   running_ -= ended;
   if (rows_.empty()) rows_.shrink_to_fit();
   return dropped;
+}
+
+void DebtRows::SetPlace(size_t i, uint64_t place, bool untold) {
+  rows_[i].place = place & (~uint64_t{0} >> 1);
+  rows_[i].untold = untold ? 1 : 0;
 }
 
 const DebtRows::Row* DebtRows::Find(Origin origin, uint64_t segment) const {

@@ -93,10 +93,10 @@ class Delivery {
   static Acknowledgements ReadAcknowledgements(EnvelopeReader& from) {
     Acknowledgements read;
     const uint64_t count = from.NumberBelow(kMostAtOnce + 1);
-    if (count > 0) read.incarnation = static_cast<uint32_t>(from.NumberBelow(uint64_t{1} << 32));
+    if (count > 0) read.incarnation = from.Number32();
     uint32_t number = 0;
     for (uint64_t i = 0; i < count && from.ok(); ++i) {
-      number += static_cast<uint32_t>(from.NumberBelow(uint64_t{1} << 32));
+      number += from.Number32();
       read.numbers.push_back(number);
     }
     return read;

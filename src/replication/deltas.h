@@ -3,14 +3,15 @@
 // A delta state per peer (thesis 000, section 3.1): the pieces of state, by key, that changed and
 // that the peer is not known to know. A piece is owed to all but the one that it came from; hearing
 // the same piece from a peer settles it as well as an acknowledgement does. Every `interval` one
-// peer is told all that it is owed and has not been sent, in envelopes of at most 1200 bytes. What
+// peer is told all that it is owed and has not been sent, in envelopes that fit a datagram. What
 // was sent stays owed until it is acknowledged (delivery.h; `patience` is the number of peers times
 // the interval, the time in which each is chosen once on average), so a lost envelope loses
 // nothing.
 //
 //   envelope = head, acknowledgements, { key, of the key, number of pieces, pieces }
 //
-// What is written of a key and of a piece is the book's: StateOf, WriteKey and WritePiece.
+// What is written of a key and of a piece is the book's: StateOf, WriteKey and WritePiece. A book that
+// tells whole states (TellsWhole, WriteAll) tells all pieces of a key when one of them is owed.
 #pragma once
 
 #include <algorithm>
@@ -226,20 +227,43 @@ class Deltas {
     std::vector<size_t> waiting;                                       // rows
     EnvelopeWriter of_key{EnvelopeHead{}}, of_pieces{EnvelopeHead{}};  // behind a head that is cut
     const size_t blank = of_key.size();
+    size_t taken = 0;  // of the envelope, with the key that is being added
 
     void Add(const Key& key, Topic& topic) {
       deltas.owed_.Waiting(topic, chosen, waiting);
+      if constexpr (requires { book.TellsWhole(); }) {
+        if (book.TellsWhole() && !waiting.empty() && AddWhole(key, topic)) return;
+      }
       for (size_t from = 0; from < waiting.size();) from = AddSome(key, topic, from);
     }
-    // Of those that wait, as many as fit, at least one; returns the first that did not.
-    size_t AddSome(const Key& key, Topic& topic, size_t from) {
+    const auto& Begin(const Key& key) {
       Open();
       const auto& state = book.StateOf(key);
       of_key.Cut(blank);
       of_pieces.Cut(blank);
       of_key.Name(key);
       book.WriteKey(of_key, state, now);
-      const size_t taken = head.size() + body.size() + of_key.size() - blank + kCountBytes;
+      taken = head.size() + body.size() + of_key.size() - blank + kCountBytes;
+      return state;
+    }
+    // All pieces, whether they wait or not; false if they do not fit into one envelope.
+    bool AddWhole(const Key& key, Topic& topic) {
+      const auto& state = Begin(key);
+      of_key.Number(book.WriteAll(of_pieces, state));
+      if (taken + of_pieces.size() - blank > kMostEnvelopeBytes) {
+        if (body.empty()) return false;
+        Close();
+        return AddWhole(key, topic);
+      }
+      body += of_key.bytes().substr(blank);
+      body += of_pieces.bytes().substr(blank);
+      for (const size_t row : waiting) deltas.owed_.NoteSent(topic, row, chosen, number);
+      peer.delivery.Carries(key);
+      return true;
+    }
+    // Of those that wait, as many as fit, at least one; returns the first that did not.
+    size_t AddSome(const Key& key, Topic& topic, size_t from) {
+      const auto& state = Begin(key);
       size_t end = from, size = of_pieces.size();
       for (; end < waiting.size(); ++end) {
         book.WritePiece(of_pieces, state, topic.rows[waiting[end]].piece, now);

@@ -43,8 +43,7 @@ class EnvelopeWriter {
   explicit EnvelopeWriter(const EnvelopeHead& head) {
     Byte(static_cast<uint8_t>(head.kind));
     Byte(kEnvelopeVersion);
-    Number(head.sender.node);
-    Number(head.sender.incarnation);
+    Life(head.sender);
     Number(head.sequence);
   }
   void Byte(uint8_t byte) { bytes_.push_back(static_cast<char>(byte)); }
@@ -52,6 +51,15 @@ class EnvelopeWriter {
     for (; number >= 128; number >>= 7) Byte(static_cast<uint8_t>(number | 128));
     Byte(static_cast<uint8_t>(number));
   }
+  // Several at once, for what is written most.
+  template <typename... Numbers>
+  void All(Numbers... numbers) {
+    char bytes[kMostNumberBytes * sizeof...(numbers)];
+    char* end = bytes;
+    (..., (end = Put(end, numbers)));
+    bytes_.append(bytes, static_cast<size_t>(end - bytes));
+  }
+  void Life(Origin origin) { All(origin.node, origin.incarnation); }
   void Name(const Key& key) {
     for (const uint64_t word : {key.high, key.low}) {
       for (int shift = 0; shift < 64; shift += 8) Byte(static_cast<uint8_t>(word >> shift));
@@ -63,6 +71,13 @@ class EnvelopeWriter {
   std::string Take() { return std::move(bytes_); }
 
  private:
+  static constexpr size_t kMostNumberBytes = 10;
+  static char* Put(char* to, uint64_t number) {
+    for (; number >= 128; number >>= 7) *to++ = static_cast<char>(number | 128);
+    *to++ = static_cast<char>(number);
+    return to;
+  }
+
   std::string bytes_;
 };
 
@@ -72,8 +87,7 @@ class EnvelopeReader {
   explicit EnvelopeReader(std::string_view bytes) : left_(bytes) {
     head_.kind = static_cast<ReplicaKind>(Byte());
     if (Byte() != kEnvelopeVersion) ok_ = false;
-    head_.sender.node = static_cast<uint32_t>(NumberBelow(uint64_t{1} << 32));
-    head_.sender.incarnation = static_cast<uint32_t>(NumberBelow(uint64_t{1} << 32));
+    head_.sender = Life();
     head_.sequence = Number();
   }
   const EnvelopeHead& head() const { return head_; }
@@ -98,6 +112,11 @@ class EnvelopeReader {
   uint64_t NumberBelow(uint64_t end) {
     const uint64_t number = Number();
     return number < end ? number : Fail();
+  }
+  uint32_t Number32() { return static_cast<uint32_t>(NumberBelow(uint64_t{1} << 32)); }
+  Origin Life() {
+    const uint32_t node = Number32();
+    return {node, Number32()};
   }
   Key Name() {
     Key key;

@@ -166,10 +166,10 @@ class OwedTable {
   }
   template <typename Do>
   static void ForEach(const Topic& topic, std::span<const Piece> pieces, Do act) {
-    size_t row = 0;
-    for (const Piece& piece : pieces) {
-      row = Place(topic, piece, row);
-      if (row < topic.rows.size() && topic.rows[row].piece == piece) act(row++);
+    auto piece = pieces.begin();
+    for (size_t row = 0; row < topic.rows.size() && piece != pieces.end(); ++row) {
+      while (piece != pieces.end() && *piece < topic.rows[row].piece) ++piece;
+      if (piece != pieces.end() && *piece == topic.rows[row].piece) act(row);
     }
   }
 

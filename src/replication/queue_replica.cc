@@ -74,7 +74,6 @@ std::vector<Envelope> QueueReplica::Receive(std::string_view bytes, Instant now,
 
 std::vector<QueueReplica::Told> QueueReplica::Read(EnvelopeReader& from, Instant now) {
   std::vector<Told> all;
-  constexpr uint64_t kEnd32 = uint64_t{1} << 32;
   while (from.ok() && from.left() > 0) {
     Told& told = all.emplace_back();
     told.key = from.Name();
@@ -82,10 +81,9 @@ std::vector<QueueReplica::Told> QueueReplica::Read(EnvelopeReader& from, Instant
     const uint64_t count = from.NumberBelow(kMostEnvelopeBytes);
     for (uint64_t i = 0; i < count && from.ok(); ++i) {
       Element element;
-      element.name.origin.node = static_cast<uint32_t>(from.NumberBelow(kEnd32));
-      element.name.origin.incarnation = static_cast<uint32_t>(from.NumberBelow(kEnd32));
-      element.name.sequence = static_cast<uint32_t>(from.NumberBelow(kEnd32));
-      const uint64_t weight = from.NumberBelow(2 * kEnd32);
+      element.name.origin = from.Life();
+      element.name.sequence = from.Number32();
+      const uint64_t weight = from.NumberBelow(uint64_t{1} << 33);
       element.weight = static_cast<uint32_t>(weight / 2);
       if (weight % 2 == 1) {
         element.refunded = static_cast<uint32_t>(from.NumberBelow(weight / 2 + 1));
@@ -198,8 +196,7 @@ void QueueReplica::WriteKey(EnvelopeWriter& to, const TokenQueue& queue, Instant
 void QueueReplica::WritePiece(EnvelopeWriter& to, const TokenQueue& queue, const ElementName& name,
                               Instant now) const {
   const Element& element = *queue.Find(name);
-  to.Number(name.origin.node);
-  to.Number(name.origin.incarnation);
+  to.Life(name.origin);
   to.Number(name.sequence);
   to.Number(uint64_t{element.weight} * 2 + (element.refunded > 0));
   if (element.refunded > 0) to.Number(element.refunded);

@@ -22,15 +22,96 @@ lab::MakeReplica Debt() {
   };
 }
 
-TEST(DebtReplica, PushesWhenWhatIsUntoldReachesItsShareOfTheRoom) {
+// Whose home this node is.
+Key KeyAt(const DebtReplica& node, uint32_t home) {
+  for (uint64_t i = 1;; ++i) {
+    if (node.HomeOf({i, i}) == home) return {i, i};
+  }
+}
+
+TEST(DebtReplica, HandsOverWhenWhatIsUntoldReachesItsShareOfHalfTheRoom) {
   DebtReplica node({0, 1}, {}, kStart);
-  node.SetPeers({0, 1});
-  for (int i = 0; i < 49; ++i) EXPECT_TRUE(node.Admit(kKey, kLimit, 1, kStart));
+  node.SetPeers({0, 1, 2});
+  const Key key = KeyAt(node, 2);
+  for (int i = 0; i < 16; ++i) EXPECT_TRUE(node.Admit(key, kLimit, 1, kStart));
   EXPECT_GT(node.NextTick(), kStart);
-  EXPECT_TRUE(node.Admit(kKey, kLimit, 1, kStart));  // half of 100, for two nodes
+  EXPECT_TRUE(node.Admit(key, kLimit, 1, kStart));  // a sixth of 100, for three nodes
   EXPECT_LE(node.NextTick(), kStart);
-  EXPECT_EQ(node.Tick(kStart).size(), 1u);
+  const std::vector<Envelope> out = node.Tick(kStart);
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0].to, 2u);
   EXPECT_TRUE(node.Tick(kStart).empty()) << "told once";
+}
+
+TEST(DebtReplica, AHomeTellsWhatItAdmitsItselfAtItsShare) {
+  DebtReplica node({0, 1}, {}, kStart);
+  node.SetPeers({0, 1, 2});
+  const Key key = KeyAt(node, 0);
+  for (int i = 0; i < 16; ++i) EXPECT_TRUE(node.Admit(key, kLimit, 1, kStart));
+  EXPECT_GT(node.NextTick(), kStart);
+  EXPECT_TRUE(node.Admit(key, kLimit, 1, kStart));
+  EXPECT_LE(node.NextTick(), kStart);
+  EXPECT_EQ(node.Tick(kStart).size(), 2u) << "it would be lost with it";
+}
+
+TEST(DebtReplica, ADeafHomeIsDoneWithout) {
+  DebtReplica node({0, 1}, {}, kStart), other({1, 1}, {}, kStart);
+  node.SetPeers({0, 1, 2});
+  other.SetPeers({0, 1, 2});
+  const Key key = KeyAt(node, 2);
+  node.Take(key, kLimit, 20, kStart);
+  ASSERT_EQ(node.Tick(kStart).size(), 1u) << "to the home, which does not answer";
+  const Instant later = kStart + DebtOptions{}.answer_patience;
+  EXPECT_LE(node.NextTick(), later);
+  bool good = false;
+  for (const Envelope& told : node.Tick(later)) {
+    if (told.to == 1) other.Receive(told.bytes, later, good);
+  }
+  EXPECT_TRUE(good);
+  EXPECT_EQ(other.Remaining(key, kLimit, later), 80u);
+  node.Take(key, kLimit, 20, later);
+  EXPECT_EQ(node.Tick(later).size(), 2u) << "at once, while it is deaf";
+}
+
+TEST(DebtReplica, WhatIsHandedIsAnsweredAndToldToAll) {
+  DebtReplica home({0, 1}, {}, kStart), one({1, 1}, {}, kStart), other({2, 1}, {}, kStart);
+  for (DebtReplica* node : {&home, &one, &other}) node->SetPeers({0, 1, 2});
+  const Key key = KeyAt(home, 0);
+  bool good = false;
+  one.Take(key, kLimit, 30, kStart);
+  for (const Envelope& told : one.Tick(kStart)) home.Receive(told.bytes, kStart, good);
+  std::vector<Envelope> out = home.Tick(kStart);
+  ASSERT_EQ(out.size(), 1u) << "there is room yet: an answer, no more";
+  EXPECT_EQ(out[0].to, 1u);
+  one.Receive(out[0].bytes, kStart, good);
+  one.Take(key, kLimit, 30, kStart);
+  for (const Envelope& told : one.Tick(kStart)) home.Receive(told.bytes, kStart, good);
+  out = home.Tick(kStart);
+  ASSERT_EQ(out.size(), 2u);
+  for (const Envelope& told : out) (told.to == 1 ? one : other).Receive(told.bytes, kStart, good);
+  EXPECT_EQ(other.Remaining(key, kLimit, kStart), 40u);
+  EXPECT_GT(one.NextTick(), kStart + DebtOptions{}.answer_patience) << "it was answered";
+}
+
+TEST(DebtReplica, ANewHomeIsHandedWhatTheOldOneKnew) {
+  DebtReplica one({1, 1}, {}, kStart), home({0, 1}, {}, kStart);
+  one.SetPeers({0, 1, 2});
+  const Key key = KeyAt(one, 2);
+  one.Take(key, kLimit, 20, kStart);
+  ASSERT_EQ(one.Tick(kStart).size(), 1u) << "which gets lost, with the home";
+  one.SetPeers({0, 1});
+  home.SetPeers({0, 1});
+  bool good = false;
+  for (const Envelope& told : one.Tick(kStart)) home.Receive(told.bytes, kStart, good);
+  EXPECT_TRUE(good);
+  EXPECT_EQ(home.Remaining(key, kLimit, kStart), 80u);
+}
+
+TEST(DebtReplica, WhatLeavesNoRoomIsToldToAllAtOnce) {
+  DebtReplica node({0, 1}, {}, kStart);
+  node.SetPeers({0, 1, 2});
+  node.Take(KeyAt(node, 2), kLimit, 60, kStart);
+  EXPECT_EQ(node.Tick(kStart).size(), 2u) << "its home would have to do the same, only later";
 }
 
 TEST(DebtReplica, BrokenBytesChangeNothing) {

@@ -67,12 +67,27 @@ TEST(DebtRows, EndedPeriodsAreDroppedTogether) {
 TEST(DebtRows, ARefundIsTakenFromTheLatest) {
   DebtRows rows;
   EXPECT_TRUE(Charge(rows, kSelf, 3, kStart));
-  std::vector<uint64_t> segments;
-  rows.Refund(kSelf, 2, segments);
-  EXPECT_EQ(segments.size(), 1u);
+  EXPECT_TRUE(rows.Refund(kTicks, kSelf, 2, kStart));
   EXPECT_EQ(rows.Debt(kTicks, kStart), kTicks.Of(1));
-  rows.Refund(kSelf, 100, segments);
+  EXPECT_TRUE(rows.Refund(kTicks, kSelf, 100, kStart));
   EXPECT_EQ(rows.Debt(kTicks, kStart), kTicks.Of(0)) << "not below nothing";
+  EXPECT_FALSE(rows.Refund(kTicks, kSelf, 1, kStart)) << "there is nothing left";
+}
+
+TEST(DebtRows, OfWhatIsOverNothingIsTakenBack) {
+  DebtRows rows;
+  EXPECT_TRUE(Charge(rows, kSelf, 3, kStart));
+  EXPECT_FALSE(rows.Refund(kTicks, kSelf, 3, kStart + seconds(4)));
+  EXPECT_TRUE(Charge(rows, kSelf, 2, kStart + seconds(5)));
+  EXPECT_TRUE(rows.Refund(kTicks, kSelf, 5, kStart + seconds(5)));
+  EXPECT_EQ(rows.rows().front().refunded, 0u);
+}
+
+TEST(DebtRows, TellWhenTheDebtBecameZero) {
+  DebtRows rows;
+  EXPECT_TRUE(Charge(rows, kSelf, 2, kStart));
+  EXPECT_EQ(rows.ZeroAt(kTicks, kStart), kStart + seconds(2));
+  EXPECT_EQ(rows.ZeroAt(kTicks, kStart + seconds(100)), kStart + seconds(2));
 }
 
 std::vector<DebtRows::Row> SomeRows() {

@@ -11,7 +11,8 @@ constexpr size_t kIdleBytes = 8'192;  // of a node that knows nothing, for each 
 
 // Until when a row of this view must be known, on the node's clock: what it says has flowed off,
 // and has been remembered since. Epochs are late by up to `slack`, so periods that meet within it
-// are one to some nodes and two to others.
+// are one to some nodes and two to others; and what comes so soon after a period's beginning has
+// come, and was over, before it to some.
 std::vector<Instant> KeptUntil(const std::vector<Row>& rows, const Scenario& s, uint32_t key,
                                Duration slack) {
   const Ticks ticks(s.limits[key]);
@@ -28,8 +29,14 @@ std::vector<Instant> KeptUntil(const std::vector<Row>& rows, const Scenario& s, 
     if (begin + ticks.In(slack) >= end) first = i, end = begin;
     end += ticks.Of(row.charged - row.refunded);
     if (s.kind == ReplicaKind::kQueue) end = begin + row.life, first = i;
-    const Instant gone = InstantAt(FloorDiv(end, ticks.per_nano));
-    for (size_t j = first; j <= i; ++j) until[order[j]] = After(gone, s.timing.memory);
+    const Instant start = rows[order[first]].epoch;
+    for (size_t j = first; j <= i; ++j) {
+      const Row& of_period = rows[order[j]];
+      const int128 alone =
+          ticks.At(of_period.epoch) + ticks.Of(of_period.charged - of_period.refunded);
+      const int128 over = of_period.epoch <= start + slack && j > first ? alone : end;
+      until[order[j]] = After(InstantAt(FloorDiv(over, ticks.per_nano)), s.timing.memory);
+    }
   }
   return until;
 }
@@ -61,18 +68,12 @@ class QuietCheck final : public Observer {
       const std::vector<Row>& rows = cluster.rows(one, key);
       const std::vector<Instant> until = KeptUntil(rows, s, key, slack);
       for (size_t i = 0; i < rows.size(); ++i) {
-        if (!MustBeEqual(rows[i], cluster)) continue;
         const bool must = s.clocks[one].Local(h.at) + slack < until[i] && lag < s.timing.memory / 2;
         for (uint32_t other = 0; other < s.nodes(); ++other) {
           CompareRow(h, cluster.rows(other, key), rows[i], one, other, key, must);
         }
       }
     }
-  }
-  // A debt's row is told by its owner alone: what it had not told when its life ended, it never will.
-  static bool MustBeEqual(const Row& row, const Cluster& cluster) {
-    return cluster.scenario().kind != ReplicaKind::kDebt ||
-           row.name.origin == cluster.origin(row.name.origin.node);
   }
   void CompareRow(const Happening& h, const std::vector<Row>& others, const Row& row, uint32_t one,
                   uint32_t other, uint32_t key, bool must) const {

@@ -4,7 +4,7 @@
 
 namespace weir::chaos {
 
-Truth::Truth(const Scenario& scenario) : nodes_(scenario.nodes()) {
+Truth::Truth(const Scenario& scenario) : kind_(scenario.kind), nodes_(scenario.nodes()) {
   for (const SharedBucket& limit : scenario.limits) of_.push_back({.ticks = Ticks(limit)});
   for (OfNode& node : nodes_) node.known.resize(scenario.keys());
 }
@@ -40,9 +40,12 @@ void Truth::See(const Happening& h, const Cluster& cluster) {
 void Truth::BringTo(OfKey& key, Instant now, NodeSet members) {
   const int128 gone = key.ticks.In(now - key.at) * (kMillion + kMostDriftPpm);
   key.debt = std::max<int128>(0, key.debt - gone);
-  key.gross = std::max<int128>(0, key.gross - gone);
+  key.gross -= gone;
   key.at = now;
-  if (key.gross == 0) key.refunds.clear(), key.blind = 0;
+  // To a node that dates charges late, the period ends later.
+  const auto hops = static_cast<int64_t>(nodes_.size());
+  const int128 late = key.ticks.In(hops * LongestTravel()) * (kMillion + kMostDriftPpm);
+  if (key.gross + late <= 0) key.refunds.clear(), key.blind = 0;
   if (key.debt > 0) return;
   key.log.clear();
   key.by_row.clear();
@@ -56,13 +59,14 @@ void Truth::SeeUse(const Happening& h) {
   OfKey& key = of_[h.key];
   const int128 units = Units(h.key, h.cost);
   if (h.what == What::kRefund) {
-    key.debt = std::max<int128>(0, key.debt - units);
-    return NoteRefund(key, h);
+    const int128 void_units = Units(h.key, NoteRefund(key, h));
+    key.debt = std::max<int128>(0, key.debt - (units - void_units));
+    return;
   }
   if (h.what == What::kRequest && !h.admitted) return;
   if (h.what == What::kTake) key.taken += units;
   key.debt += units;
-  key.gross += units;
+  key.gross = std::max<int128>(0, key.gross) + units;
   key.nodes |= NodeSet{1} << h.node;
   NoteCharge(key, h);
 }
@@ -82,12 +86,17 @@ void Truth::NoteCharge(OfKey& key, const Happening& h) {
   }
 }
 
-void Truth::NoteRefund(OfKey& key, const Happening& h) {
+uint64_t Truth::NoteRefund(OfKey& key, const Happening& h) const {
+  uint64_t void_tokens = 0;
   for (const RowChange& change : h.changes) {
     if (change.after == nullptr || change.before == nullptr) continue;
     const uint64_t tokens = change.after->refunded - change.before->refunded;
-    key.refunds.push_back({change.name, change.after->refunded, tokens});
+    const bool is_void = kind_ == ReplicaKind::kDebt && !key.by_row.contains(change.name);
+    key.refunds.push_back({change.name, change.after->refunded, tokens, is_void});
+    if (is_void) void_tokens += tokens;
   }
+  key.blind += void_tokens;  // to some nodes it may not be over
+  return void_tokens;
 }
 
 void Truth::SeeChange(const Happening& h, const RowChange& change) {

@@ -7,7 +7,8 @@
 //
 // A refund that a node has not heard of may have ended a busy period that this node takes for
 // running. What it charges then is counted from the period's beginning, and what flowed off since is
-// given twice: at most the refund. Such refunds are told by Blind().
+// given twice: at most the refund. Such refunds are told by Blind(). A debt gives nothing back of what
+// was taken in a period that is over.
 //
 // And the charges since that debt was last zero, with how much of each row each node knows in its
 // present life. So at any instant it can be said what a node does not know, and how old that is.
@@ -96,10 +97,12 @@ class Truth final : public Observer {
   void BringTo(OfKey& key, Instant now, NodeSet members);
   Numbers Known(uint32_t key, uint32_t node, const RowName& row) const;
   void NoteCharge(OfKey& key, const Happening& happening);
-  void NoteRefund(OfKey& key, const Happening& happening);
+  // Tells how much of it is given back to nobody.
+  uint64_t NoteRefund(OfKey& key, const Happening& happening) const;
   // When the two were last apart; `now` if they are.
   Instant ApartUntil(uint32_t a, uint32_t b, Instant now) const;
 
+  const ReplicaKind kind_;
   std::vector<OfKey> of_;
   std::vector<OfNode> nodes_;
   Duration travel_{};

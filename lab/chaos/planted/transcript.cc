@@ -1,5 +1,6 @@
 #include "lab/chaos/planted/transcript.h"
 
+#include "replication/debt_wire.h"
 #include "replication/delivery.h"
 #include "replication/ticks.h"
 
@@ -20,7 +21,7 @@ class Transcript {
       switch (from_.head().kind) {
         case ReplicaKind::kCounter: CounterKey(); break;
         case ReplicaKind::kQueue: QueueKey(); break;
-        case ReplicaKind::kDebt: DebtRow(); break;
+        case ReplicaKind::kDebt: DebtRows(); break;
       }
     }
     return from_.done() ? to_.Take() : std::string();
@@ -45,9 +46,10 @@ class Transcript {
   void Received() {
     Copy(), Copy();  // the stretch of the list, and the life that is acknowledged to
     const uint64_t number = from_.Number();
-    uint64_t up_to = number / 2;
+    constexpr uint64_t kMarks = 4;
+    uint64_t up_to = number / kMarks;
     if (lies_.acknowledged) lies_.acknowledged(up_to);
-    to_.Number(up_to * 2 + number % 2);
+    to_.Number(up_to * kMarks + number % kMarks);
   }
   Key CopyName() {
     const Key key = from_.Name();
@@ -93,25 +95,22 @@ class Transcript {
       Copy(), Copy();  // life: tokens and the rest
     }
   }
-  void DebtRow() {
-    constexpr uint64_t kOfOther = 1, kRefunded = 2, kOfWindow = 4;
-    const Key key = CopyName();
-    const uint64_t flags = from_.Number();
-    ToldRow row{flags & kOfOther ? ReadOrigin() : from_.head().sender};
-    const uint64_t window = flags & kOfWindow ? from_.Number() : 0;
-    row.segment = from_.Number();
-    row.age = from_.Number();
-    row.charged = from_.Number();
-    if (flags & kRefunded) row.refunded = from_.Number();
-    Lie(key, row);
-    to_.Number(row.refunded > 0 ? flags | kRefunded : flags & ~kRefunded);
-    if (flags & kOfOther) WriteOrigin(row.origin);
-    if (flags & kOfWindow) to_.Number(window);
-    to_.Number(row.segment);
-    to_.Number(row.age);
-    to_.Number(row.charged);
-    if (row.refunded > 0) to_.Number(row.refunded);
-    Copy();  // how long it is kept
+  // Ages come back as they were, for they are read and written at one instant.
+  void DebtRows() {
+    const Instant now = FromNanos(int64_t{1} << 62);
+    DebtRowsWriter rows(from_.head().sender, now);
+    for (weir::ToldRow& told : ReadDebtRows(from_, now)) {
+      const auto age = static_cast<uint64_t>((now - told.row.epoch) / kAgeOfRow);
+      ToldRow row{told.row.origin, told.row.segment, age, told.row.charged, told.row.refunded};
+      Lie(told.state.name.key, row);
+      told.row.origin = row.origin;
+      told.row.segment = row.segment;
+      told.row.epoch = now - static_cast<int64_t>(row.age) * kAgeOfRow;
+      told.row.charged = row.charged;
+      told.row.refunded = row.refunded;
+      rows.Add(told.state, told.row);
+    }
+    for (const char byte : rows.Take()) to_.Byte(static_cast<uint8_t>(byte));
   }
   Origin ReadOrigin() {
     const auto node = static_cast<uint32_t>(from_.Number());

@@ -1,0 +1,313 @@
+// What a DebtReplica writes, and what it makes of what it reads.
+#include <algorithm>
+
+#include "replication/debt_replica.h"
+
+namespace weir {
+namespace {
+
+// Whoever was away has not been slow.
+constexpr Duration kSlowestAnswer = std::chrono::milliseconds(200);
+
+constexpr uint64_t kGap = 1, kAsks = 2, kEndOfMarks = 4;  // beside how much has come
+
+}  // namespace
+
+// ---- Telling ----
+
+std::vector<Envelope> DebtReplica::Tick(Instant now) {
+  std::vector<Envelope> out;
+  if (next_deaf_ <= now) FindDeaf(now);
+  ListTheUntold(now);
+  if (std::exchange(write_now_, false)) {
+    for (Peer& peer : peers_) {
+      if (peer.due || peer.owes_answer) Write(peer, now, out);
+    }
+  }
+  if (next_gap_ <= now) AskAboutGaps(now, out);
+  if (next_heartbeat_ <= now) HeartBeat(now, out);
+  Forget(now);
+  return out;
+}
+
+Instant DebtReplica::NextTick() const {
+  if (!urgent_.empty() || write_now_) return Instant::min();
+  const Instant forget = forgetting_.empty() ? kEndOfTime : forgetting_.top().first;
+  return std::min({next_heartbeat_, tell_at_, next_gap_, next_deaf_, forget});
+}
+
+// There is no time to wait for an answer.
+std::vector<Envelope> DebtReplica::Farewell(Instant now) {
+  for (const StateName& name : untold_) {
+    const auto found = subjects_.find(name);
+    if (found != subjects_.end()) found->second.to_all = true;
+  }
+  if (!untold_.empty()) tell_at_ = now;
+  return Tick(now);
+}
+
+void DebtReplica::AskAboutGaps(Instant now, std::vector<Envelope>& out) {
+  next_gap_ = kEndOfTime;
+  for (Peer& peer : peers_) {
+    if (peer.gap_since == kEndOfTime) continue;
+    if (After(peer.gap_since, options_.gap_patience) <= now) {
+      Write(peer, now, out);
+      peer.gap_since = After(now, options_.heartbeat);  // asked for; again later
+    }
+    next_gap_ = std::min(next_gap_, After(peer.gap_since, options_.gap_patience));
+  }
+}
+
+// One peer after the other: what has come from it, and what it has not confirmed.
+void DebtReplica::HeartBeat(Instant now, std::vector<Envelope>& out) {
+  const auto round = static_cast<int64_t>(peers_.size()) * options_.heartbeat;
+  const size_t before = out.size();
+  bool more = false;
+  for (size_t i = 0; i < peers_.size(); ++i) {
+    auto next = std::upper_bound(peers_.begin(), peers_.end(), last_greeted_,
+                                 [](uint32_t n, const Peer& peer) { return n < peer.node; });
+    if (next == peers_.end()) next = peers_.begin();
+    Peer& peer = *next;
+    // It has been greeted since, and had the time to say that it came.
+    const bool again = peer.unconfirmed_since < now && now - peer.unconfirmed_since >= 2 * round;
+    const bool wants = again || peer.owes_word || peer.due;
+    if (wants && out.size() > before) {
+      more = true;
+      break;
+    }
+    last_greeted_ = peer.node;
+    more = more || peer.confirmed < peer.sent;
+    if (!wants) continue;
+    if (again) {
+      peer.sent = peer.confirmed;
+      peer.due = true;
+    }
+    Write(peer, now, out);
+    more = true;
+  }
+  next_heartbeat_ = more ? After(now, options_.heartbeat) : kEndOfTime;
+}
+
+// What is new on the list; if there is nothing, just what has come from the peer.
+void DebtReplica::Write(Peer& peer, Instant now, std::vector<Envelope>& out) {
+  if (peer.due) {
+    WriteNew(peer, now, out);
+  } else {
+    out.push_back({peer.node, Head(peer, peer.sent, peer.sent, false)});
+  }
+  peer.due = peer.owes_word = peer.owes_answer = false;
+}
+
+void DebtReplica::WriteNew(Peer& peer, Instant now, std::vector<Envelope>& out) {
+  DebtRowsWriter rows(self_, now);
+  bool asks = false;
+  const auto send = [&](uint64_t end) {
+    out.push_back({peer.node, Head(peer, peer.sent, end, asks) + rows.Take()});
+    peer.sent = end;
+    if (!asks) return;
+    peer.asked = end;
+    if (peer.asked_since == kEndOfTime) peer.asked_since = now;
+    next_deaf_ = std::min(next_deaf_, DeafAt(peer));
+    asks = false;
+  };
+  uint64_t before = peer.sent;
+  for (const TellingList::Entry& entry : list_.After(peer.sent)) {
+    if (entry.gone() || entry.origin == Origin{peer.node, peer.incarnation}) continue;
+    const Subject& subject = subjects_.at(entry.name);
+    if (!subject.to_all && subject.home != peer.node) continue;
+    if (rows.full()) send(before);
+    before = entry.number;
+    const bool handed = !subject.to_all;
+    asks = asks || handed;
+    rows.Add(Told(entry.name, subject, handed, now),
+             *subject.rows.Find(entry.origin, entry.segment));
+  }
+  if (rows.empty() && !peer.owes_word && !peer.owes_answer) return;  // nothing concerns it
+  send(list_.last());
+  if (peer.unconfirmed_since == kEndOfTime) peer.unconfirmed_since = now;
+  if (next_heartbeat_ == kEndOfTime) next_heartbeat_ = After(now, options_.heartbeat);
+}
+
+std::vector<Envelope> DebtReplica::Everything(uint32_t to, Instant now) {
+  std::vector<Envelope> out;
+  const Peer* peer = FindPeer(to);
+  if (peer == nullptr) return out;
+  DebtRowsWriter rows(self_, now);
+  const auto close = [&] {
+    if (rows.empty()) return;
+    out.push_back({to, Head(*peer, peer->sent, peer->sent, false) + rows.Take()});
+  };
+  for (const auto& [name, subject] : subjects_) {
+    for (const DebtRows::Row& row : subject.rows.rows()) {
+      if (rows.full()) close();
+      rows.Add(Told(name, subject, false, now), row);
+    }
+  }
+  close();
+  return out;
+}
+
+// Head, the stretch of the list, and what has come from the peer.
+std::string DebtReplica::Head(const Peer& peer, uint64_t from, uint64_t end, bool asks) const {
+  EnvelopeWriter writer({ReplicaKind::kDebt, self_, end});
+  writer.Number(end - from);
+  writer.Number(peer.incarnation);
+  writer.Number(peer.have * kEndOfMarks + (asks ? kAsks : 0) +
+                (peer.gap_since != kEndOfTime ? kGap : 0));
+  return writer.Take();
+}
+
+DebtState DebtReplica::Told(const StateName& name, const Subject& subject, bool handed,
+                            Instant now) {
+  const auto limit = static_cast<int64_t>(std::max<uint64_t>(1, subject.limit.limit));
+  const Duration spacing(static_cast<int64_t>(CeilDiv(subject.limit.per.count(), limit)));
+  return {.name = name,
+          .handed = handed,
+          .capacity = subject.limit.capacity,
+          .keep = subject.forget_at - now,
+          .spacing = spacing};
+}
+
+// ---- Hearing ----
+
+std::vector<Envelope> DebtReplica::Receive(std::string_view bytes, Instant now, bool& good) {
+  EnvelopeReader reader(bytes);
+  const EnvelopeHead head = reader.head();
+  const uint64_t from = head.sequence - reader.NumberBelow(head.sequence + 1);
+  const uint32_t my_incarnation = reader.Number32();
+  const uint64_t came = reader.Number();
+  const std::vector<ToldRow> rows = ReadDebtRows(reader, now);
+  Peer* const sender = FindPeer(head.sender.node);
+  good = reader.done() && head.kind == ReplicaKind::kDebt && sender != nullptr;
+  if (!good) return {};
+  Peer& peer = *sender;
+  for (const ToldRow& row : rows) Merge(row, head.sender, now);
+  if (head.sender.incarnation < peer.incarnation) return {};  // from the grave; its rows count
+  const bool hears_me = my_incarnation == self_.incarnation;
+  if (head.sender.incarnation > peer.incarnation) {
+    Greet(peer, head.sender.incarnation, hears_me);
+  }
+  NoteHeard(peer, head, from, !rows.empty(), now);
+  if (came & kAsks) peer.owes_answer = write_now_ = true;
+  if (!hears_me && my_incarnation != 0) SayHello();
+  if (!hears_me) return {};
+  NoteConfirmed(peer, came / kEndOfMarks, (came & kGap) != 0, now);
+  std::vector<Envelope> out;
+  if (peer.due) Write(peer, now, out);
+  return out;
+}
+
+// It is heard for the first time in this life. What was sent before came to it, if it was in this
+// life already; it says what of that it has.
+void DebtReplica::Greet(Peer& peer, uint32_t incarnation, bool hears_me) {
+  const bool same_life = peer.incarnation == 0 && hears_me;
+  if (!same_life) peer = Peer{.node = peer.node, .due = list_.last() > 0};
+  peer.incarnation = incarnation;
+  if (!same_life) Adopt();
+}
+
+// Somebody remembers an earlier life of this node: all have to hear that it is over, and what they
+// told it then.
+void DebtReplica::SayHello() {
+  if (std::exchange(said_hello_, true)) return;
+  for (Peer& peer : peers_) peer.owes_answer = true;
+  write_now_ = true;
+}
+
+void DebtReplica::NoteHeard(Peer& peer, const EnvelopeHead& head, uint64_t from, bool rows,
+                            Instant now) {
+  if (from <= peer.have) {
+    peer.have = std::max(peer.have, head.sequence);
+    peer.gap_since = kEndOfTime;
+  } else if (peer.gap_since == kEndOfTime) {
+    peer.gap_since = now;
+    next_gap_ = std::min(next_gap_, After(now, options_.gap_patience));
+  }
+  if (!rows) return;
+  peer.owes_word = true;
+  if (next_heartbeat_ == kEndOfTime) next_heartbeat_ = After(now, options_.heartbeat);
+}
+
+void DebtReplica::NoteConfirmed(Peer& peer, uint64_t have, bool gap, Instant now) {
+  if (have > peer.sent) return;  // of what it heard from others, or nonsense
+  if (have > peer.confirmed) {
+    peer.confirmed = have;
+    peer.unconfirmed_since = peer.confirmed < peer.sent ? now : kEndOfTime;
+    if (peer.asked_since != kEndOfTime) NoteAnswer(peer, now);
+  }
+  if (!gap) return;
+  peer.sent = peer.confirmed = have;  // it may have forgotten what it confirmed
+  peer.due = peer.due || have < list_.last();
+}
+
+void DebtReplica::NoteAnswer(Peer& peer, Instant now) {
+  if (peer.confirmed < peer.asked) {  // to some of it: the rest is awaited from now on
+    peer.asked_since = std::max(peer.asked_since, now);
+  } else {
+    peer.answers_in = std::clamp(now - peer.asked_since, peer.answers_in * 7 / 8, kSlowestAnswer);
+    peer.asked_since = kEndOfTime;
+    peer.deaf = peer.lost = false;
+  }
+  SetNextDeaf();
+}
+
+void DebtReplica::Merge(const ToldRow& told, Origin sender, Instant now) {
+  const DebtState& state = told.state;
+  if (told.row.origin == self_) return;  // nobody knows it better
+  const auto found = subjects_.find(state.name);
+  if (found == subjects_.end() && subjects_.size() >= options_.most_subjects) {
+    turned_away_ += 1;
+    return;
+  }
+  Subject& subject = found == subjects_.end() ? Make(state.name) : found->second;
+  const bool window = state.name.window != 0;
+  if (found == subjects_.end()) {
+    // Nobody has asked for it here: of the limit, only how fast debts go is known.
+    subject.limit.limit = window ? 0 : 1;
+    subject.limit.per = state.spacing;
+    subject.ticks = Ticks(subject.limit);
+  }
+  if (state.handed && !subject.limited) subject.limit.capacity = state.capacity;
+  const bool report = options_.report_changes && (subject.limited || window);
+  const int128 before = report ? subject.rows.Debt(subject.ticks, now) : 0;
+  const bool is_new = subject.forget_at == Instant{};
+  const std::optional<uint64_t> more = subject.rows.Merge(told.row);
+  subject.forget_at =
+      std::max(subject.forget_at, window ? After(now, state.keep) : ForgetAt(subject, now));
+  if (is_new) forgetting_.emplace(subject.forget_at, state.name);
+  if (MustTell(subject, told, more.has_value(), sender)) {
+    NoteChange(state.name, subject, more.value_or(0), now);
+  } else if (subject.limited || subject.to_all) {
+    TellIfUrgent(state.name, subject, now);  // there may be less room than there was
+  }
+  if (!report) return;
+  const int128 after = subject.rows.Debt(subject.ticks, now);
+  if (after == before) return;
+  changes_.push_back({state.name.key, subject.limit, before - after});
+  changes_.back().limit.window = state.name.window;
+}
+
+// Whether this node has to tell of the row: it was handed to it and has not been told, or comes from
+// the grave. A row that its owner tells not to this node alone, it tells everybody.
+bool DebtReplica::MustTell(Subject& subject, const ToldRow& told, bool grew, Origin sender) {
+  const std::vector<DebtRows::Row>& rows = subject.rows.rows();
+  const auto known = std::find_if(rows.begin(), rows.end(), [&](const DebtRows::Row& row) {
+    return row.origin == told.row.origin && row.segment == told.row.segment;
+  });
+  const bool listed = known->place != 0 || known->untold;
+  const bool handed = told.state.handed, by_owner = sender == told.row.origin;
+  const bool from_grave = by_owner && IsOver(sender);
+  if (!grew && (listed || !handed)) return false;
+  if (!handed && !from_grave && !listed) return false;
+  const auto i = static_cast<size_t>(known - rows.begin());
+  if (!handed && by_owner && !from_grave) {
+    if (known->place != 0) list_.Remove(known->place);
+    subject.rows.SetPlace(i, 0, false);
+    return false;
+  }
+  subject.rows.SetPlace(i, known->place, true);
+  subject.to_all = subject.to_all || handed;
+  return true;
+}
+
+}  // namespace weir
