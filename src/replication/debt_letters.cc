@@ -203,7 +203,9 @@ void DebtReplica::Greet(Peer& peer, uint32_t incarnation, bool hears_me) {
   const bool same_life = peer.incarnation == 0 && hears_me;
   if (!same_life) peer = Peer{.node = peer.node, .due = list_.last() > 0};
   peer.incarnation = incarnation;
-  if (!same_life) Adopt();
+  if (same_life) return;
+  next_heartbeat_ = Instant::min();
+  Adopt();
 }
 
 // Somebody remembers an earlier life of this node: all have to hear that it is over, and what they

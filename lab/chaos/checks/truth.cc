@@ -39,14 +39,17 @@ void Truth::See(const Happening& h, const Cluster& cluster) {
 
 void Truth::BringTo(OfKey& key, Instant now, NodeSet members) {
   const int128 gone = key.ticks.In(now - key.at) * (kMillion + kMostDriftPpm);
-  key.debt = std::max<int128>(0, key.debt - gone);
+  key.debt -= gone;
   key.gross -= gone;
   key.at = now;
-  // To a node that dates charges late, the period ends later.
+  // To a node that dates charges late, the period ends later, or does not end.
+  key.idle += std::max<int128>(0, -key.debt);
+  key.debt = std::max<int128>(0, key.debt);
   const auto hops = static_cast<int64_t>(nodes_.size());
   const int128 late = key.ticks.In(hops * LongestTravel()) * (kMillion + kMostDriftPpm);
   if (key.gross + late <= 0) key.refunds.clear(), key.blind = 0;
-  if (key.debt > 0) return;
+  if (key.debt > 0 || key.idle <= late) return;
+  key.idle = 0;
   key.log.clear();
   key.by_row.clear();
   key.nodes = members;
@@ -59,8 +62,9 @@ void Truth::SeeUse(const Happening& h) {
   OfKey& key = of_[h.key];
   const int128 units = Units(h.key, h.cost);
   if (h.what == What::kRefund) {
-    const int128 void_units = Units(h.key, NoteRefund(key, h));
-    key.debt = std::max<int128>(0, key.debt - (units - void_units));
+    const uint64_t given = NoteRefund(key, h);
+    const int128 back = kind_ == ReplicaKind::kDebt ? Units(h.key, given) : units;
+    key.debt = std::max<int128>(0, key.debt - back);
     return;
   }
   if (h.what == What::kRequest && !h.admitted) return;
@@ -87,16 +91,15 @@ void Truth::NoteCharge(OfKey& key, const Happening& h) {
 }
 
 uint64_t Truth::NoteRefund(OfKey& key, const Happening& h) const {
-  uint64_t void_tokens = 0;
+  uint64_t given = 0;
   for (const RowChange& change : h.changes) {
     if (change.after == nullptr || change.before == nullptr) continue;
     const uint64_t tokens = change.after->refunded - change.before->refunded;
-    const bool is_void = kind_ == ReplicaKind::kDebt && !key.by_row.contains(change.name);
-    key.refunds.push_back({change.name, change.after->refunded, tokens, is_void});
-    if (is_void) void_tokens += tokens;
+    const bool over = !key.by_row.contains(change.name);
+    key.refunds.push_back({change.name, change.after->refunded, tokens, over});
+    (over ? key.blind : given) += tokens;  // to some nodes it may not be over
   }
-  key.blind += void_tokens;  // to some nodes it may not be over
-  return void_tokens;
+  return given;
 }
 
 void Truth::SeeChange(const Happening& h, const RowChange& change) {

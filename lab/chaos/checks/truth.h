@@ -10,7 +10,7 @@
 // given twice: at most the refund. Such refunds are told by Blind(). A debt gives nothing back of what
 // was taken in a period that is over.
 //
-// And the charges since that debt was last zero, with how much of each row each node knows in its
+// And the charges since that debt was last zero for long, with how much of each row each node knows in its
 // present life. So at any instant it can be said what a node does not know, and how old that is.
 #pragma once
 
@@ -71,6 +71,7 @@ class Truth final : public Observer {
   struct OfKey {
     Ticks ticks;
     int128 debt = 0, taken = 0;
+    int128 idle = 0;                // what could have flowed off when there was no debt
     int128 gross = 0;               // the debt without refunds
     std::vector<Refunded> refunds;  // since that was zero
     uint64_t blind = 0;
@@ -97,7 +98,7 @@ class Truth final : public Observer {
   void BringTo(OfKey& key, Instant now, NodeSet members);
   Numbers Known(uint32_t key, uint32_t node, const RowName& row) const;
   void NoteCharge(OfKey& key, const Happening& happening);
-  // Tells how much of it is given back to nobody.
+  // Tells how much is given back of the period that is running.
   uint64_t NoteRefund(OfKey& key, const Happening& happening) const;
   // When the two were last apart; `now` if they are.
   Instant ApartUntil(uint32_t a, uint32_t b, Instant now) const;
