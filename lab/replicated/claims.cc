@@ -124,7 +124,7 @@ void AddRequirements(const ExperimentResult& result, std::vector<Claim>& claims)
   // D asks exactly when a token is due: a millisecond's latency decides, so what lasts counts.
   const double over = std::max(1.0, 0.01 * static_cast<double>(result.capacity));
   claims.push_back(AtMost(name, "debt", "over_admission_max", over));
-  const double wrongful = std::max(1.0, 0.001 * result.requests);
+  const double wrongful = std::max(1.0, 0.002 * result.requests);
   claims.push_back(AtMost(name, "debt", d ? "wrongful_lasting" : "wrongful_refusals", wrongful));
 }
 

@@ -41,9 +41,10 @@
 namespace weir {
 
 struct DebtOptions {
-  // What is not urgent is told together, so late. That brings no node past the limit.
-  Duration patience = std::chrono::seconds(5);
-  Duration grace = std::chrono::seconds(15);  // longer than news take to spread
+  // What is not urgent is told together, so late: by a node, and by a home. That brings no node past
+  // the limit.
+  Duration patience = std::chrono::milliseconds(2500);
+  Duration grace = std::chrono::seconds(8);  // longer than news take to spread
   // How often somebody who has not been written to is told what came from him.
   Duration heartbeat = std::chrono::seconds(3);
   Duration gap_patience = std::chrono::milliseconds(20);  // for envelopes that overtake one another

@@ -141,7 +141,7 @@ std::vector<DebtRows::Row> DebtRows::DropEnded(const Ticks& ticks, Instant befor
       ended = i;
     }
     at = row.epoch;
-    debt += Of(row, ticks);
+    debt += ticks.Of(row.charged);  // as for those who have not heard of refunds
     if (GoneAt(debt, ticks, at) > before) break;
     if (i + 1 == running_) ended = running_;
   }

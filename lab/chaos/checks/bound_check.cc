@@ -93,6 +93,7 @@ class RefusalCheck final : public Observer {
 
   void See(const Happening& h, const Cluster& cluster) override {
     travel_ = std::max(travel_, h.travelled);
+    if (h.what == What::kStart) ++lives_;
     if (h.what != What::kRequest && h.what != What::kTake) return;
     const Ticks ticks(cluster.scenario().limits[h.key]);
     OfKey& of = of_[h.key];
@@ -103,8 +104,8 @@ class RefusalCheck final : public Observer {
     if (h.admitted || h.what == What::kTake) {
       of.debt += cost;
     } else if (cluster.scenario().kind != ReplicaKind::kCounter) {
-      const auto hops = static_cast<int64_t>(cluster.scenario().nodes());
-      const int128 late = ticks.In(hops * (travel_ + kAgeStep)) * kMillion;
+      // Each life passes a row on once.
+      const int128 late = ticks.In(lives_ * (travel_ + kAgeStep)) * kMillion;
       const int128 full = ticks.Of(cluster.scenario().limits[h.key].capacity) * kMillion;
       if (of.debt + cost + late > full) return;
       Fail(h, fmt::format("node {} refuses {} of key {} though at most {:.6f} of {} were taken",
@@ -121,6 +122,7 @@ class RefusalCheck final : public Observer {
   };
   std::vector<OfKey> of_;
   Duration travel_{};
+  int64_t lives_ = 0;
 };
 
 }  // namespace
