@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <map>
+
 namespace weir::chaos {
 namespace {
 
@@ -15,15 +17,18 @@ std::string Nodes(NodeSet set) {
 
 std::string Changes(const Happening& h) {
   std::string text;
+  std::map<uint32_t, size_t> forgotten;  // rows, by key
   for (const RowChange& change : h.changes) {
-    text += fmt::format("; key {} row {}.{}.{} ", change.key, change.name.origin.node,
-                        change.name.origin.incarnation, change.name.segment);
     if (change.after == nullptr) {
-      text += "forgotten";
-    } else {
-      text += fmt::format("is {}", change.after->charged);
-      if (change.after->refunded > 0) text += fmt::format(" - {}", change.after->refunded);
+      ++forgotten[change.key];
+      continue;
     }
+    text += fmt::format("; key {} row {}.{}.{} is {}", change.key, change.name.origin.node,
+                        change.name.origin.incarnation, change.name.segment, change.after->charged);
+    if (change.after->refunded > 0) text += fmt::format(" - {}", change.after->refunded);
+  }
+  for (const auto& [key, rows] : forgotten) {
+    text += fmt::format("; {} row{} of key {} forgotten", rows, rows == 1 ? "" : "s", key);
   }
   return text;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lab/replicated/central_bucket.h"
+#include "lab/replicated/placement.h"
 
 namespace weir::lab {
 namespace {
@@ -59,7 +60,8 @@ class Experiment {
       measured_.refused_centrally += 1;
       step.refused_centrally += 1;
     }
-    if (cluster_.Admit(NodeOf(request), user.key, limit, request.cost, request.at)) {
+    const uint32_t node = NodeFor(request, options_.nodes, options_.seed);
+    if (cluster_.Admit(node, user.key, limit, request.cost, request.at)) {
       NoteAdmission(user, request);
     } else {
       measured_.refused += 1;
@@ -80,12 +82,6 @@ class Experiment {
 
  private:
   static double Seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
-
-  uint32_t NodeOf(const SimulatedRequest& request) const {
-    const std::string name =
-        std::to_string(ToNanos(request.at)) + "/" + std::to_string(request.user);
-    return static_cast<uint32_t>(spread_(name).low % options_.nodes);
-  }
 
   void NoteAdmission(User& user, const SimulatedRequest& request) {
     user.truth.Charge(options_.limit, request.cost, request.at);
@@ -151,7 +147,6 @@ class Experiment {
   const Instant start_, end_;
   Cluster cluster_;
   std::vector<User> users_;
-  const KeyedHash spread_{{options_.seed, 3}};
 
   Instant last_admission_, look_at_, step_ends_;
   size_t agreed_users_ = 0;  // that many, from the first, have been seen to agree

@@ -70,16 +70,16 @@ void AddManyUsers(Random& random, std::vector<SimulatedRequest>& out) {
 
 const std::vector<SpotifyDescription>& SpotifyDescriptions() {
   static const std::vector<SpotifyDescription> all = {
-      {"spotify-a", "10 users, 5 minutes, 68.3 c requests", "?"},
-      {"spotify-b-extreme", "one user, a minute, 21.5 c requests", "?"},
-      {"spotify-b-substantial", "one user, a minute, 3.2 c requests", "?"},
-      {"spotify-b-barely", "one user, a minute, 1.1 c requests", "?"},
-      {"spotify-b-barely-bursty", "one user, a minute, 1.1 c requests in 5 to 15 bursts", "?"},
-      {"spotify-b-under", "one user just below the refill rate, 2 minutes", "?"},
-      {"spotify-c", "5000 users, an hour, a realistic mix", "?", 1},
-      {"spotify-d", "c = 5, a request every 0.9 s, 1 token/s; gossip every 300 ms", "?"},
-      {"spotify-d-450", "as spotify-d, but gossip every 450 ms", "?"},
-      {"spotify-d-900", "as spotify-d, but gossip every 900 ms", "?"},
+      {"spotify-a", "10 users, 5 minutes, 68.3 c requests", "40 s"},
+      {"spotify-b-extreme", "one user, a minute, 21.5 c requests", "3 s"},
+      {"spotify-b-substantial", "one user, a minute, 3.2 c requests", "2 s"},
+      {"spotify-b-barely", "one user, a minute, 1.1 c requests", "2 s"},
+      {"spotify-b-barely-bursty", "one user, a minute, 1.1 c requests in 5 to 15 bursts", "2 s"},
+      {"spotify-b-under", "one user just below the refill rate, 2 minutes", "0.2 s"},
+      {"spotify-c", "5000 users, an hour, a realistic mix", "14 min", 1},
+      {"spotify-d", "c = 5, a request every 0.9 s, 1 token/s; gossip every 300 ms", "0.7 s"},
+      {"spotify-d-450", "as spotify-d, but gossip every 450 ms", "0.7 s"},
+      {"spotify-d-900", "as spotify-d, but gossip every 900 ms", "0.7 s"},
   };
   return all;
 }
