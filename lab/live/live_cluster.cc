@@ -82,6 +82,39 @@ std::string Exchange(int fd, const std::string& command) {
   return reply;
 }
 
+std::string HttpGet(int port, const std::string& path) {
+  const int fd = Connect(port);
+  const std::string request =
+      "GET " + path + " HTTP/1.1\r\nhost: live\r\nconnection: close\r\n\r\n";
+  std::string reply;
+  std::array<char, 4096> buffer;
+  ssize_t n = send(fd, request.data(), request.size(), MSG_NOSIGNAL);
+  while (n > 0) {
+    n = recv(fd, buffer.data(), buffer.size(), 0);
+    if (n > 0) reply.append(buffer.data(), static_cast<size_t>(n));
+  }
+  close(fd);
+  return reply;
+}
+
+// How many others the node has heard.
+size_t Heard(int port) {
+  constexpr std::string_view kAlive = "\"alive\":true";
+  const std::string status = HttpGet(port, "/v1/cluster");
+  size_t count = 0;
+  for (size_t at = status.find(kAlive); at != std::string::npos; at = status.find(kAlive, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+void AwaitOthers(int port, size_t others) {
+  for (int tries = 0; Heard(port) < others; ++tries) {
+    if (tries == 500) throw std::runtime_error("the nodes do not hear one another");
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
 }  // namespace
 
 LiveCluster::LiveCluster(const LiveOptions& options) : options_(options) {
@@ -122,8 +155,7 @@ LiveCluster::LiveCluster(const LiveOptions& options) : options_(options) {
                                   Program::kAnyCore);
   }
   for (const Node& node : nodes_) AwaitPort(node.resp);
-  // Greetings go out every second at most: by then all have met.
-  std::this_thread::sleep_for(std::chrono::seconds(3));
+  for (const Node& node : nodes_) AwaitOthers(node.http, nodes_.size() - 1);
 }
 
 LiveConnection::LiveConnection(int port) : port_(port), fd_(Connect(port)) {}

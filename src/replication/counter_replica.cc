@@ -40,10 +40,13 @@ size_t CounterReplica::Bucket::PlaceOf(Origin origin) const {
   return static_cast<size_t>(at - rows.begin());
 }
 
-CounterReplica::Row& CounterReplica::Bucket::RowOf(Origin origin) {
+size_t CounterReplica::Bucket::RowOf(Origin origin, size_t guess) {
+  if (guess < rows.size() && rows[guess].origin == origin) return guess;
   const size_t place = PlaceOf(origin);
-  if (place < rows.size() && rows[place].origin == origin) return rows[place];
-  return *rows.insert(rows.begin() + static_cast<ptrdiff_t>(place), Row{origin});
+  if (place == rows.size() || rows[place].origin != origin) {
+    rows.insert(rows.begin() + static_cast<ptrdiff_t>(place), Row{origin});
+  }
+  return place;
 }
 
 CounterReplica::CounterReplica(Origin self, const CounterOptions& options)
@@ -76,7 +79,7 @@ bool CounterReplica::Admit(const Key& key, const SharedBucket& limit, uint64_t c
 void CounterReplica::Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) {
   if (cost == 0) return;
   Bucket& bucket = Brought(key, limit, now);
-  bucket.RowOf(deltas_.self()).consumed += cost;
+  bucket.rows[bucket.RowOf(deltas_.self())].consumed += cost;
   bucket.Count();
   deltas_.Owe(key, {&deltas_.self(), 1}, deltas_.self().node);
 }
@@ -89,14 +92,15 @@ int128 CounterReplica::Level(const Key& key, const SharedBucket& limit, Instant 
 void CounterReplica::Refund(const Key& key, uint64_t cost, Instant now) {
   const auto it = buckets_.find(key);
   if (it == buckets_.end()) return;
-  Row& row = it->second.RowOf(deltas_.self());
+  Bucket& bucket = it->second;
+  Row& row = bucket.rows[bucket.RowOf(deltas_.self())];
   cost = std::min(cost, row.consumed - row.refunded);
   if (cost == 0) return;
   row.refunded += cost;
-  it->second.Count();
-  it->second.Refill(now);
-  it->second.limit += Ticks(it->second.shape).Of(cost);
-  it->second.Refill(now);
+  bucket.Count();
+  bucket.Refill(now);
+  bucket.limit += Ticks(bucket.shape).Of(cost);
+  bucket.Refill(now);
   deltas_.Owe(key, {&deltas_.self(), 1}, deltas_.self().node);
 }
 
@@ -111,51 +115,55 @@ std::vector<Envelope> CounterReplica::Tick(Instant now) {
 std::vector<Envelope> CounterReplica::Receive(std::string_view bytes, Instant now, bool& good) {
   EnvelopeReader reader(bytes);
   const Acknowledgements acknowledged = Delivery::ReadAcknowledgements(reader);
-  const std::vector<Told> all = Read(reader, now);
+  const AllTold all = Read(reader);
   const EnvelopeHead& head = reader.head();
   good = reader.done() && head.kind == ReplicaKind::kCounter &&
          head.sender.node != deltas_.self().node;
   if (!good) return {};
-  for (const Told& told : all) Merge(told, head.sender.node, now);
+  size_t next = 0;
+  for (const Told& told : all.buckets) {
+    Merge(told, std::span(all.rows).subspan(next, told.rows), head.sender.node, now);
+    next += told.rows;
+  }
   if (deltas_.Heard(head, acknowledged, now)) OweRowsTo(head.sender.node);
   return {};
 }
 
-std::vector<CounterReplica::Told> CounterReplica::Read(EnvelopeReader& from, Instant now) {
-  std::vector<Told> all;
+CounterReplica::AllTold CounterReplica::Read(EnvelopeReader& from) {
+  AllTold all;
   while (from.ok() && from.left() > 0) {
-    Told& told = all.emplace_back();
+    Told& told = all.buckets.emplace_back();
     told.key = from.Name();
-    told.bucket.shape = ReadBucket(from);
-    told.bucket.limit = ReadTicks(from, Ticks(told.bucket.shape));
-    told.bucket.refilled = now;
-    const uint64_t count = from.NumberBelow(kMostEnvelopeBytes);
-    told.bucket.rows.reserve(std::min<uint64_t>(count, from.left() / 4));
-    for (uint64_t i = 0; i < count && from.ok(); ++i) {
-      Row row;
+    told.shape = ReadBucket(from);
+    told.limit = ReadTicks(from, Ticks(told.shape));
+    told.rows = from.NumberBelow(kMostEnvelopeBytes);
+    for (size_t i = 0; i < told.rows && from.ok(); ++i) {
+      Row& row = all.rows.emplace_back();
       row.origin = from.Life();
       row.consumed = from.Number();
       row.refunded = from.NumberBelow(row.consumed + (row.consumed < UINT64_MAX));
-      told.bucket.rows.push_back(row);
     }
   }
   return all;
 }
 
-void CounterReplica::Merge(const Told& told, uint32_t sender, Instant now) {
-  if (told.bucket.rows.empty()) return;
+void CounterReplica::Merge(const Told& told, std::span<const Row> rows, uint32_t sender,
+                           Instant now) {
+  if (rows.empty()) return;
   const auto [it, fresh] = buckets_.try_emplace(told.key);
   Bucket& bucket = it->second;
   if (fresh) {
-    bucket.shape = told.bucket.shape;
+    bucket.shape = told.shape;
     bucket.refilled = now;
   }
   bucket.Refill(now);
   const int128 before = fresh ? Ticks(bucket.shape).Of(bucket.shape.capacity) : bucket.Level();
   news_.clear();
   same_.clear();
-  for (const Row& theirs : told.bucket.rows) {
-    Row& ours = bucket.RowOf(theirs.origin);
+  size_t place = 0;
+  for (const Row& theirs : rows) {
+    place = bucket.RowOf(theirs.origin, place);
+    Row& ours = bucket.rows[place++];
     if (theirs.consumed > ours.consumed || theirs.refunded > ours.refunded) {
       news_.push_back(theirs.origin);
     }
@@ -173,7 +181,7 @@ void CounterReplica::Merge(const Told& told, uint32_t sender, Instant now) {
     deltas_.Owe(told.key, news_, sender);
   }
   deltas_.Known(sender, told.key, same_);
-  const int128 limit = Rescaled(told.bucket.limit, Ticks(told.bucket.shape), Ticks(bucket.shape));
+  const int128 limit = Rescaled(told.limit, Ticks(told.shape), Ticks(bucket.shape));
   bucket.limit = std::max(bucket.limit, limit);
   bucket.Refill(now);
   const int128 change = bucket.Level() - before;

@@ -88,16 +88,23 @@ class CounterReplica final : public Replica {
     void Reshape(const SharedBucket& wanted);
     // Where its row is, or would be.
     size_t PlaceOf(Origin origin) const;
-    Row& RowOf(Origin origin);
+    // `guess` is looked at first.
+    size_t RowOf(Origin origin, size_t guess = 0);
   };
   struct Told {
     Key key;
-    Bucket bucket;
+    SharedBucket shape;
+    int128 limit = 0;  // ticks
+    size_t rows = 0;   // how many, of those that were read
+  };
+  struct AllTold {
+    std::vector<Told> buckets;
+    std::vector<Row> rows;  // of one bucket after the other
   };
 
-  static std::vector<Told> Read(EnvelopeReader& from, Instant now);
+  static AllTold Read(EnvelopeReader& from);
   Bucket& Brought(const Key& key, const SharedBucket& limit, Instant now);
-  void Merge(const Told& told, uint32_t sender, Instant now);
+  void Merge(const Told& told, std::span<const Row> rows, uint32_t sender, Instant now);
   void OweRowsTo(uint32_t node);
   const Bucket& StateOf(const Key& key) const { return buckets_.at(key); }
   void WriteKey(EnvelopeWriter& to, const Bucket& bucket, Instant now) const;

@@ -37,6 +37,7 @@ class ClusterService {
   const std::array<uint64_t, 2>& hash_secret() const { return hash_secret_; }
   cluster::SharingCounts Sharing() const { return shared_->Counts(); }
   bool ready() const { return thread_->ready(); }
+  void AwaitReady() const { thread_->AwaitReady(); }
   cluster::NodeStatus Status() { return thread_->Status(); }
   std::string address() const { return thread_->address(); }
 

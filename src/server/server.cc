@@ -2,8 +2,6 @@
 
 #include <sys/resource.h>
 
-#include <thread>
-
 #include "fronts/envoy/rate_limit_json.h"
 #include "fronts/grpc/grpc_front.h"
 #include "fronts/http/http_front.h"
@@ -79,7 +77,7 @@ bool Server::Start() {
 // Nobody is answered before this node knows what the others know, or has waited long enough.
 void Server::JoinCluster() {
   cluster_->Start();
-  while (!cluster_->ready()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  cluster_->AwaitReady();
 }
 
 bool Server::LoadSettings() {

@@ -110,7 +110,7 @@ void ClusterThread::Run() {
     if (now < rested || node_->NextTick() > now) continue;
     node_->Tick(now);
     rested = After(now, kBreath);
-    ready_.store(node_->ready(), std::memory_order_release);
+    if (node_->ready() && !ready_.exchange(true, std::memory_order_acq_rel)) ready_.notify_all();
   }
   const std::lock_guard lock(mutex_);
   node_->Leave(clock_.Now());

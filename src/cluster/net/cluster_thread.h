@@ -40,6 +40,7 @@ class ClusterThread final : private Transport {
   // From any thread: the correspondent has something to say earlier than it said it would.
   void Wake();
   bool ready() const { return ready_.load(std::memory_order_acquire); }
+  void AwaitReady() const { ready_.wait(false, std::memory_order_acquire); }
   NodeStatus Status();
   std::string address() const { return sockets_.address.ToString(); }
 
