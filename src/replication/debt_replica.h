@@ -1,14 +1,16 @@
 // The `debt` replication: a node's rows of all subjects, and what it tells whom when.
 //
 // Gathered at home: every key has a home, a node that all agree on (homes.h). A node hands its own
-// rows to the home of their key, and the home tells everybody, itself included: so the rows of many
-// nodes travel in one envelope, and what is gathered while there is room is told once.
+// rows to the home of their key, and the home tells everybody: so the rows of many nodes travel in one
+// envelope, and what is gathered while there is room is told once.
 //
 // Told by need: a node hands over what it has admitted as soon as that reaches its share of half the
-// room that it sees, a part in N; the home tells what it has gathered as soon as that reaches the
-// other half, or what it has admitted itself, which would be lost with it, that share. Far from the limit that is seldom; at the limit every token is told at once. What is
-// untold is less than the room altogether, so only what is under way takes anybody past the limit.
-// Whatever else there is to tell waits for `patience` at most, at each of the two.
+// room that it sees, a part in N. The home tells what it has gathered as soon as that reaches the
+// other half; what it has admitted itself, and would be lost with it, at that share. Far from the
+// limit that is seldom. At the limit every token is told at once, and to all by whoever admits it:
+// the home would have to do the same, only later. What is untold is less than the room altogether, so
+// only what is under way takes anybody past the limit. Whatever else there is to tell waits for
+// `patience` at most, at each of the two.
 //
 // No node is needed: a home answers at once, and if it does not, the node tells everybody itself.
 // When a key's home changes, or begins a new life, it is handed what it has to know. When a life ends,
