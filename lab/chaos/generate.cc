@@ -85,6 +85,7 @@ class Generator {
     Timing& t = s_.timing;
     t.interval = Any<Duration>({milliseconds(100), milliseconds(300), milliseconds(700)});
     t.linf = OneIn(2), t.frequency = OneIn(2), t.whole_buckets = OneIn(3);
+    t.fan_out = OneIn(4) ? 2 : 1;
     t.patience = Any<Duration>({seconds(1), seconds(3), seconds(10)});
     t.heartbeat = Any<Duration>({milliseconds(200), milliseconds(500), seconds(1)});
     outage_ = Any<Duration>({seconds(2), seconds(10), seconds(40)});

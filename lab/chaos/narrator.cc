@@ -88,7 +88,7 @@ std::string Described(const Scenario& s) {
     text += fmt::format("patience {}, heartbeat {}, grace {}\n", Shown(t.patience),
                         Shown(t.heartbeat), Shown(t.memory));
   } else {
-    text += fmt::format("gossip every {}{}{}{}, margin {}\n", Shown(t.interval),
+    text += fmt::format("gossip every {} to {}{}{}{}, margin {}\n", Shown(t.interval), t.fan_out,
                         t.linf ? ", linf" : "", t.frequency ? ", frequency" : "",
                         t.whole_buckets ? ", whole buckets" : "", Shown(t.memory));
   }

@@ -49,6 +49,7 @@ struct Action {
 // What the replicas are made with; each kind takes what it knows.
 struct Timing {
   Duration interval = std::chrono::milliseconds(300);  // of gossip
+  uint32_t fan_out = 1;
   bool linf = false, frequency = false, whole_buckets = false;
   Duration patience{}, heartbeat = std::chrono::seconds(1);
   Duration memory{};  // the queue's margin, the debt's grace

@@ -19,12 +19,14 @@ Subject RealSubject(ReplicaKind kind) {
       return {[](const Scenario& s, Origin self, Instant) {
         return std::make_unique<CounterReplica>(
             self, CounterOptions{.interval = s.timing.interval,
+                                 .fan_out = s.timing.fan_out,
                                  .seed = SeedOf(s, self),
                                  .whole_buckets = s.timing.whole_buckets});
       }};
     case ReplicaKind::kQueue:
       return {[](const Scenario& s, Origin self, Instant) {
         return std::make_unique<QueueReplica>(self, QueueOptions{.interval = s.timing.interval,
+                                                                 .fan_out = s.timing.fan_out,
                                                                  .linf = s.timing.linf,
                                                                  .frequency = s.timing.frequency,
                                                                  .margin = s.timing.memory,

@@ -55,6 +55,8 @@ const std::vector<Setting>& All() {
        [](Settings& s, auto text) { s.capacity = Parse<uint64_t>(text, 1, uint64_t{1} << 40); }},
       {"interval", "of gossip; 300ms (spotify-d: 300ms, 450ms and 900ms)",
        [](Settings& s, auto text) { s.interval = AtLeast(std::chrono::milliseconds(1), text); }},
+      {"fan_out", "peers that are told at each gossip; 1",
+       [](Settings& s, auto text) { s.fan_out = Parse<uint32_t>(text, 1, 1000); }},
       {"latency", "of an envelope; 1ms",
        [](Settings& s, auto text) { s.network.latency = AtLeast(kSome, text); }},
       {"jitter", "added to it, at random up to this; 0s",

@@ -20,6 +20,7 @@ struct Settings {
   NetworkOptions network;
   Duration quiet = std::chrono::seconds(60);  // after the last request
   std::optional<Duration> interval;           // of gossip
+  uint32_t fan_out = 1;                       // peers that are told each time
   std::optional<Duration> margin;             // for which the queue keeps the dead
   Duration frequency_threshold = std::chrono::milliseconds(2400);
   uint64_t window = 0;  // of the frequency analysis; 0: max(2, capacity / nodes)

@@ -16,9 +16,10 @@ struct QueueKind {
   Duration margin{};
 };
 
-MakeReplica Counter(Duration interval, uint64_t seed, bool whole_buckets) {
+MakeReplica Counter(Duration interval, uint64_t seed, uint32_t fan_out, bool whole_buckets) {
   return [=](Origin self, Instant) {
     return std::make_unique<CounterReplica>(self, CounterOptions{.interval = interval,
+                                                                 .fan_out = fan_out,
                                                                  .seed = seed * 1000 + self.node,
                                                                  .whole_buckets = whole_buckets});
   };
@@ -27,6 +28,7 @@ MakeReplica Counter(Duration interval, uint64_t seed, bool whole_buckets) {
 MakeReplica Queue(Duration interval, uint64_t seed, const QueueKind& kind,
                   const Settings& settings) {
   const QueueOptions common{.interval = interval,
+                            .fan_out = settings.fan_out,
                             .linf = kind.linf,
                             .frequency = kind.frequency,
                             .frequency_threshold = settings.frequency_threshold,
@@ -63,8 +65,8 @@ std::vector<Variant> VariantsFor(const SpotifyExperiment& experiment, const Sett
                                  uint64_t seed) {
   const Duration interval = settings.interval.value_or(experiment.interval);
   const auto queue = [&](const QueueKind& kind) { return Queue(interval, seed, kind, settings); };
-  std::vector<Variant> all = {{"counter", Counter(interval, seed, true)},
-                              {"counter+rows", Counter(interval, seed, false)},
+  std::vector<Variant> all = {{"counter", Counter(interval, seed, settings.fan_out, true)},
+                              {"counter+rows", Counter(interval, seed, settings.fan_out, false)},
                               {"queue", queue({})},
                               {"queue+linf", queue({.linf = true})},
                               {"queue+frequency", queue({.frequency = true})},

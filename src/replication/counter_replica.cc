@@ -50,7 +50,8 @@ size_t CounterReplica::Bucket::RowOf(Origin origin, size_t guess) {
 }
 
 CounterReplica::CounterReplica(Origin self, const CounterOptions& options)
-    : whole_buckets_(options.whole_buckets),
+    : fan_out_(options.fan_out),
+      whole_buckets_(options.whole_buckets),
       report_changes_(options.report_changes),
       deltas_(ReplicaKind::kCounter, self, options.interval, options.seed) {}
 
@@ -106,9 +107,8 @@ void CounterReplica::Refund(const Key& key, uint64_t cost, Instant now) {
 
 std::vector<Envelope> CounterReplica::Tick(Instant now) {
   std::vector<Envelope> out;
-  if (deltas_.Due(now) && deltas_.peer_count() > 0) {
-    deltas_.Gossip(deltas_.AnyPeer(), *this, now, out);
-  }
+  if (!deltas_.Due(now) || deltas_.peer_count() == 0) return out;
+  for (uint32_t i = 0; i < fan_out_; ++i) deltas_.Gossip(deltas_.AnyPeer(), *this, now, out);
   return out;
 }
 

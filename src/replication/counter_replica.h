@@ -33,6 +33,7 @@ namespace weir {
 
 struct CounterOptions {
   Duration interval = std::chrono::milliseconds(300);
+  uint32_t fan_out = 1;  // peers that are told each time
   uint64_t seed = 0;
   // Tell the whole bucket when a row of it has changed, as the thesis does, not only that row.
   bool whole_buckets = false;
@@ -113,6 +114,7 @@ class CounterReplica final : public Replica {
   size_t WriteAll(EnvelopeWriter& to, const Bucket& bucket) const;
   static void WriteRow(EnvelopeWriter& to, const Row& row);
 
+  const uint32_t fan_out_;
   const bool whole_buckets_, report_changes_;
 
   Deltas<Origin> deltas_;

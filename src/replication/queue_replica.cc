@@ -52,7 +52,7 @@ std::vector<Envelope> QueueReplica::Tick(Instant now) {
   std::vector<Envelope> out = std::exchange(pushed_, {});
   if (!deltas_.Due(now)) return out;
   ExpireSome(now);
-  if (deltas_.peer_count() > 0) {
+  for (uint32_t i = 0; i < options_.fan_out && deltas_.peer_count() > 0; ++i) {
     const size_t peer = options_.linf ? deltas_.LeastInformedPeer() : deltas_.AnyPeer();
     deltas_.Gossip(peer, *this, now, out);
   }

@@ -26,6 +26,7 @@ namespace weir {
 
 struct QueueOptions {
   Duration interval = std::chrono::milliseconds(300);
+  uint32_t fan_out = 1;  // peers that are told each time
   bool linf = false;
   bool frequency = false;
   Duration frequency_threshold = std::chrono::milliseconds(2400);

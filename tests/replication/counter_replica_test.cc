@@ -15,7 +15,8 @@ Counters MakeCounters(uint32_t nodes, Duration interval = 300ms, uint64_t seed =
       nodes,
       [=](Origin self) {
         return std::make_unique<CounterReplica>(
-            self, CounterOptions{interval, seed * 1000 + self.node * 10 + self.incarnation});
+            self, CounterOptions{.interval = interval,
+                                 .seed = seed * 1000 + self.node * 10 + self.incarnation});
       },
       seed);
 }
@@ -73,6 +74,16 @@ TEST(CounterReplica, WithoutLossNothingIsToldTwiceOrToldBack) {
   EXPECT_EQ(nodes.told, 1u);
   EXPECT_EQ(nodes[0].owed(), 0u);
   EXPECT_EQ(nodes[1].Used(kSomeKey), 1u);
+}
+
+TEST(CounterReplica, TellsAsManyAtATimeAsItsFanOut) {
+  for (const uint32_t fan_out : {1u, 3u}) {
+    CounterReplica node({0, 1}, {.fan_out = fan_out, .seed = 1});
+    node.SetPeers({0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+    node.Take(kSomeKey, kFivePerSecond, 1, kStart);
+    node.Tick(kStart);  // decides when to begin
+    EXPECT_EQ(node.Tick(kStart + 1s).size(), fan_out);
+  }
 }
 
 TEST(CounterReplica, LostEnvelopeIsToldAgain) {
@@ -249,7 +260,7 @@ RC_GTEST_PROP(CounterReplicaProperty, OrderAndRepetitionOfMergesDoNotMatter, (ui
   const SharedBucket bucket = AnyBucket();
   std::vector<std::string> told;
   for (uint32_t node = 0; node < 4; ++node) {
-    CounterReplica source({node, 1}, {0ns, seed});
+    CounterReplica source({node, 1}, {.interval = 0ns, .seed = seed});
     source.SetPeers({9});
     source.Tick(kStart);
     for (int i = 0; i < 5; ++i) {
