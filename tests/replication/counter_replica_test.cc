@@ -123,7 +123,7 @@ TEST(CounterReplica, NodeThatComesBackWithoutMemoryIsToldWhatItHadConsumed) {
 }
 
 TEST(CounterReplica, BrokenBytesChangeNothing) {
-  CounterReplica source({0, 1}, {0ns, 1});
+  CounterReplica source({0, 1}, {.interval = 0ns, .seed = 1});
   source.SetPeers({1});
   EXPECT_TRUE(source.Admit(kSomeKey, kFivePerSecond, 2, kStart));
   source.Tick(kStart);
@@ -158,7 +158,7 @@ TEST(CounterReplica, ARefundThatIsHeardLateMintsNothing) {
 
 // A peer that left may hear an envelope of then when it is there again.
 TEST(CounterReplica, NumbersOfEnvelopesGoOnAfterAPeerLeft) {
-  CounterReplica node({0, 1}, {0ns, 1});
+  CounterReplica node({0, 1}, {.interval = 0ns, .seed = 1});
   node.SetPeers({1});
   node.Tick(kStart);
   node.Admit(kSomeKey, kFivePerSecond, 1, kStart);
@@ -170,7 +170,7 @@ TEST(CounterReplica, NumbersOfEnvelopesGoOnAfterAPeerLeft) {
 
 RC_GTEST_PROP(CounterReplicaProperty, AnyBytesAreSurvived, (uint64_t seed)) {
   Random chance(seed);
-  CounterReplica source({0, 1}, {0ns, 1});
+  CounterReplica source({0, 1}, {.interval = 0ns, .seed = 1});
   source.SetPeers({1});
   for (uint64_t i = 0; i < 3; ++i) source.Admit({i, i}, kFivePerSecond, 2, kStart);
   source.Tick(kStart);
