@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "bench/fronts/pace.h"
+#include "lab/live/free_port.h"
 #include "lab/live/program.h"
 
 namespace weir::bench {

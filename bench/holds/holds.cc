@@ -6,6 +6,7 @@
 
 #include "bench/holds/grpc_load.h"
 #include "bench/holds/resp_load.h"
+#include "lab/live/free_port.h"
 #include "lab/live/program.h"
 
 namespace weir::bench {

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "base/random.h"
+#include "lab/live/free_port.h"
 
 namespace weir::lab {
 namespace {

@@ -118,16 +118,6 @@ void AwaitPort(int port) {
   throw std::runtime_error("nothing listens on port " + std::to_string(port));
 }
 
-int FreePort() {
-  const int fd = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address = Loopback(0);
-  bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address);
-  socklen_t length = sizeof address;
-  getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length);
-  close(fd);
-  return ntohs(address.sin_port);
-}
-
 ScratchDirectory::ScratchDirectory() {
   std::string name = (fs::temp_directory_path() / "weir-XXXXXX").string();
   path_ = mkdtemp(name.data());

@@ -32,7 +32,6 @@ void StayOn(int core);
 std::string RunOn(int core, const std::vector<std::string>& command);
 // Waits until something listens; throws after ten seconds.
 void AwaitPort(int port);
-int FreePort();
 // A directory that goes away with this.
 class ScratchDirectory {
  public:

@@ -12,6 +12,7 @@
 #include <iostream>
 #include <random>
 
+#include "lab/live/free_port.h"
 #include "tests/e2e/hold_session.h"
 #include "tests/e2e/holder.h"
 #include "tests/e2e/server_process.h"
@@ -54,18 +55,13 @@ class E2eKills : public ::testing::Test {
   }
   void Pass(Millis time) { WaitForEndOfTest(end_of_test_[0], time); }
 
-  // On the same ports each time. Those that the kernel gives to clients are higher: one of them
-  // might take the server's while it is away.
+  // On the same ports each time.
   void StartServer() {
-    for (int tries = 0; tries < 20; ++tries) {
-      server_ = std::make_unique<ServerProcess>(std::vector<std::string>{
-          "--config", files_.Write("rules.yaml", Rules()), "--data", files_.path() + "/data",
-          "--session-timeout", std::to_string(kSessionTimeout.count()) + "ms", "--resp",
-          "127.0.0.1:" + std::to_string(port_), "--http",
-          "127.0.0.1:" + std::to_string(port_ + 1)});
-      if (server_->port("resp") != 0 || kills_ > 0) break;
-      port_ = static_cast<int>(Roll(10'000, 30'000));  // somebody else's
-    }
+    server_ = std::make_unique<ServerProcess>(std::vector<std::string>{
+        "--config", files_.Write("rules.yaml", Rules()), "--data", files_.path() + "/data",
+        "--session-timeout", std::to_string(kSessionTimeout.count()) + "ms", "--resp",
+        "127.0.0.1:" + std::to_string(resp_port_), "--http",
+        "127.0.0.1:" + std::to_string(http_port_)});
     ASSERT_NE(server_->port("resp"), 0) << server_->log();
     beliefs_->ServerIsBack();
   }
@@ -78,8 +74,8 @@ class E2eKills : public ::testing::Test {
   void StartHolder(int client) {
     const Holder who{.client = client,
                      .seed = random_(),
-                     .resp_port = port_,
-                     .http_port = port_ + 1,
+                     .resp_port = resp_port_,
+                     .http_port = http_port_,
                      .over_http = client < 2,
                      .end_of_test = end_of_test_[0]};
     const pid_t pid = fork();
@@ -128,7 +124,7 @@ class E2eKills : public ::testing::Test {
   }
 
   std::string Metrics() {
-    const std::string all = HttpGet(port_ + 1, "/metrics");
+    const std::string all = HttpGet(http_port_, "/metrics");
     std::string found;
     for (const char* name : {"weir_holds", "weir_transfers", "weir_waiting", "weir_sessions"}) {
       const size_t at = all.find("\n" + std::string(name) + " ") + 1;
@@ -148,7 +144,7 @@ class E2eKills : public ::testing::Test {
 
   // Exactly as many as the limits say.
   void ExpectAllCanBeReserved() {
-    const auto session = HoldSession::OverResp(port_);
+    const auto session = HoldSession::OverResp(resp_port_);
     const Millis patience = 3 * kSessionTimeout;  // the server may have been killed a moment ago
     for (const char* subject : kSubjects) {
       const HoldAnswer all = session->Reserve(subject, kTotal, 1, patience);
@@ -182,7 +178,7 @@ class E2eKills : public ::testing::Test {
   Beliefs* const beliefs_ = Beliefs::InSharedMemory();
   std::unique_ptr<ServerProcess> server_;
   std::array<pid_t, kHolders> holders_{};
-  int port_ = static_cast<int>(Roll(10'000, 30'000));
+  const int resp_port_ = lab::FreePort(), http_port_ = lab::FreePort();
   int kills_ = 0;
 };
 

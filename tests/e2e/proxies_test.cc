@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "lab/live/free_port.h"
 #include "tests/e2e/proxy.h"
 #include "tests/e2e/server_process.h"
 
@@ -98,7 +99,7 @@ class E2eProxy : public ::testing::Test {
 
   TemporaryFiles files_;
   Upstream upstream_;
-  int port_ = FreePort();
+  int port_ = lab::FreePort();
   std::unique_ptr<ServerProcess> weir_;
   std::unique_ptr<Proxy> proxy_;
 };

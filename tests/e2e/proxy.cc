@@ -37,12 +37,6 @@ int Listen(int& port) {
 
 }  // namespace
 
-int FreePort() {
-  int port = 0;
-  close(Listen(port));
-  return port;
-}
-
 std::string Example(const std::string& name, const std::map<std::string, std::string>& changes) {
   std::ifstream file(std::string(WEIR_SOURCE_DIR) + "/examples/" + name);
   std::stringstream all;

@@ -11,9 +11,6 @@
 
 namespace weir::e2e {
 
-// A port of the loopback interface that nobody listens on.
-int FreePort();
-
 // examples/NAME with every key replaced by its value; a key that is not there is a failure.
 std::string Example(const std::string& name, const std::map<std::string, std::string>& changes);
 

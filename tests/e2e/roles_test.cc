@@ -5,6 +5,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "lab/live/free_port.h"
 #include "tests/e2e/server_process.h"
 
 namespace weir::e2e::roles_test {
@@ -48,14 +49,10 @@ class E2eRoles : public ::testing::Test {
   std::unique_ptr<ServerProcess> StartConfig(std::vector<std::string> more = {}) {
     std::vector<std::string> arguments = {"--role", "config",
                                           "--data", files_.path() + "/config",
-                                          "--seed", files_.Write("seed.yaml", kRules)};
-    if (config_port_ != 0) {
-      arguments.insert(arguments.end(), {"--http", "127.0.0.1:" + std::to_string(config_port_)});
-    }
+                                          "--seed", files_.Write("seed.yaml", kRules),
+                                          "--http", "127.0.0.1:" + std::to_string(config_port_)};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    auto server = std::make_unique<ServerProcess>(arguments);
-    config_port_ = server->port("http");
-    return server;
+    return std::make_unique<ServerProcess>(arguments);
   }
   std::unique_ptr<ServerProcess> StartLimiter(std::vector<std::string> more = {}) {
     std::vector<std::string> arguments = {
@@ -76,7 +73,7 @@ class E2eRoles : public ::testing::Test {
   }
 
   TemporaryFiles files_;
-  int config_port_ = 0;
+  const int config_port_ = lab::FreePort();
 };
 
 TEST_F(E2eRoles, AChangeReachesALimiterWithinASecond) {
