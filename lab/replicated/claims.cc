@@ -120,12 +120,12 @@ void AddRequirements(const ExperimentResult& result, std::vector<Claim>& claims)
   }
   const bool d = name.starts_with("spotify-d");
   if (d) claims.push_back(AtMost(name, "debt", "refusals_off_central", 1));
-  // 1 % of the capacity above it, and two requests in a thousand refused wrongfully, for a row's
+  // 1 % of the capacity above it, and one request in a thousand refused wrongfully, for a row's
   // beginning is dated late by as much as its envelopes travel; at least 1. Set D asks exactly when
   // a token is due: a millisecond's latency decides, so what lasts counts.
   const double over = std::max(1.0, 0.01 * static_cast<double>(result.capacity));
   claims.push_back(AtMost(name, "debt", "over_admission_max", over));
-  const double wrongful = std::max(1.0, 0.002 * result.requests);
+  const double wrongful = std::max(1.0, 0.001 * result.requests);
   claims.push_back(AtMost(name, "debt", d ? "wrongful_lasting" : "wrongful_refusals", wrongful));
 }
 

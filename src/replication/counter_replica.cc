@@ -212,7 +212,7 @@ size_t CounterReplica::WriteAll(EnvelopeWriter& to, const Bucket& bucket) const 
 }
 
 void CounterReplica::WriteRow(EnvelopeWriter& to, const Row& row) {
-  to.All(row.origin.node, row.origin.incarnation, row.consumed, row.refunded);
+  to.Numbers(row.origin.node, row.origin.incarnation, row.consumed, row.refunded);
 }
 
 std::vector<Envelope> CounterReplica::Everything(uint32_t to, Instant now) {

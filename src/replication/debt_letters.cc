@@ -9,8 +9,6 @@ namespace {
 // Whoever was away has not been slow.
 constexpr Duration kSlowestAnswer = std::chrono::milliseconds(200);
 
-constexpr uint64_t kGap = 1, kAsks = 2, kEndOfMarks = 4;  // beside how much has come
-
 }  // namespace
 
 // ---- Telling ----
@@ -38,10 +36,7 @@ Instant DebtReplica::NextTick() const {
 
 // There is no time to wait for an answer.
 std::vector<Envelope> DebtReplica::Farewell(Instant now) {
-  for (const StateName& name : untold_) {
-    const auto found = subjects_.find(name);
-    if (found != subjects_.end()) found->second.to_all = true;
-  }
+  leaving_ = true;
   if (!untold_.empty()) tell_at_ = now;
   return Tick(now);
 }
@@ -147,13 +142,14 @@ std::vector<Envelope> DebtReplica::Everything(uint32_t to, Instant now) {
   return out;
 }
 
-// Head, the stretch of the list, and what has come from the peer.
+// Both heads.
 std::string DebtReplica::Head(const Peer& peer, uint64_t from, uint64_t end, bool asks) const {
   EnvelopeWriter writer({ReplicaKind::kDebt, self_, end});
-  writer.Number(end - from);
-  writer.Number(peer.incarnation);
-  writer.Number(peer.have * kEndOfMarks + (asks ? kAsks : 0) +
-                (peer.gap_since != kEndOfTime ? kGap : 0));
+  WriteDebtHead(writer, {.stretch = end - from,
+                         .incarnation = peer.incarnation,
+                         .have = peer.have,
+                         .gap = peer.gap_since != kEndOfTime,
+                         .asks = asks});
   return writer.Take();
 }
 
@@ -173,9 +169,7 @@ DebtState DebtReplica::Told(const StateName& name, const Subject& subject, bool 
 std::vector<Envelope> DebtReplica::Receive(std::string_view bytes, Instant now, bool& good) {
   EnvelopeReader reader(bytes);
   const EnvelopeHead head = reader.head();
-  const uint64_t from = head.sequence - reader.NumberBelow(head.sequence + 1);
-  const uint32_t my_incarnation = reader.Number32();
-  const uint64_t came = reader.Number();
+  const DebtHead debt = ReadDebtHead(reader);
   const std::vector<ToldRow> rows = ReadDebtRows(reader, now);
   Peer* const sender = FindPeer(head.sender.node);
   good = reader.done() && head.kind == ReplicaKind::kDebt && sender != nullptr;
@@ -183,15 +177,15 @@ std::vector<Envelope> DebtReplica::Receive(std::string_view bytes, Instant now, 
   Peer& peer = *sender;
   for (const ToldRow& row : rows) Merge(row, head.sender, now);
   if (head.sender.incarnation < peer.incarnation) return {};  // from the grave; its rows count
-  const bool hears_me = my_incarnation == self_.incarnation;
+  const bool hears_me = debt.incarnation == self_.incarnation;
   if (head.sender.incarnation > peer.incarnation) {
     Greet(peer, head.sender.incarnation, hears_me);
   }
-  NoteHeard(peer, head, from, !rows.empty(), now);
-  if (came & kAsks) peer.owes_answer = write_now_ = true;
-  if (!hears_me && my_incarnation != 0) SayHello();
+  NoteHeard(peer, head.sequence, debt.stretch, !rows.empty(), now);
+  if (debt.asks) peer.owes_answer = write_now_ = true;
+  if (!hears_me && debt.incarnation != 0) SayHello();
   if (!hears_me) return {};
-  NoteConfirmed(peer, came / kEndOfMarks, (came & kGap) != 0, now);
+  NoteConfirmed(peer, debt.have, debt.gap, now);
   std::vector<Envelope> out;
   if (peer.due) Write(peer, now, out);
   return out;
@@ -216,10 +210,9 @@ void DebtReplica::SayHello() {
   write_now_ = true;
 }
 
-void DebtReplica::NoteHeard(Peer& peer, const EnvelopeHead& head, uint64_t from, bool rows,
-                            Instant now) {
-  if (from <= peer.have) {
-    peer.have = std::max(peer.have, head.sequence);
+void DebtReplica::NoteHeard(Peer& peer, uint64_t end, uint64_t stretch, bool rows, Instant now) {
+  if (end - stretch <= peer.have) {
+    peer.have = std::max(peer.have, end);
     peer.gap_since = kEndOfTime;
   } else if (peer.gap_since == kEndOfTime) {
     peer.gap_since = now;
@@ -256,14 +249,11 @@ void DebtReplica::NoteAnswer(Peer& peer, Instant now) {
 void DebtReplica::Merge(const ToldRow& told, Origin sender, Instant now) {
   const DebtState& state = told.state;
   if (told.row.origin == self_) return;  // nobody knows it better
-  const auto found = subjects_.find(state.name);
-  if (found == subjects_.end() && subjects_.size() >= options_.most_subjects) {
-    turned_away_ += 1;
-    return;
-  }
-  Subject& subject = found == subjects_.end() ? Make(state.name) : found->second;
+  const auto [found, fresh] = FindOrMake(state.name);
+  if (found == nullptr) return;
+  Subject& subject = *found;
   const bool window = state.name.window != 0;
-  if (found == subjects_.end()) {
+  if (fresh) {
     // Nobody has asked for it here: of the limit, only how fast debts go is known.
     subject.limit.limit = window ? 0 : 1;
     subject.limit.per = state.spacing;
@@ -272,13 +262,10 @@ void DebtReplica::Merge(const ToldRow& told, Origin sender, Instant now) {
   if (state.handed && !subject.limited) subject.limit.capacity = state.capacity;
   const bool report = options_.report_changes && (subject.limited || window);
   const int128 before = report ? subject.rows.Debt(subject.ticks, now) : 0;
-  const bool is_new = subject.forget_at == Instant{};
   const std::optional<uint64_t> more = subject.rows.Merge(told.row);
-  subject.forget_at =
-      std::max(subject.forget_at, window ? After(now, state.keep) : ForgetAt(subject, now));
-  if (is_new) forgetting_.emplace(subject.forget_at, state.name);
+  Remember(state.name, subject, window ? After(now, state.keep) : ForgetAt(subject, now));
   if (MustTell(subject, told, more.has_value(), sender)) {
-    NoteChange(state.name, subject, more.value_or(0), now);
+    NoteUntold(state.name, subject, more.value_or(0), now);
   } else if (subject.limited || subject.to_all) {
     TellIfUrgent(state.name, subject, now);  // there may be less room than there was
   }

@@ -27,7 +27,8 @@
 //
 // Windows: a count without inflow, one for each window of a key (SharedBucket::window).
 //
-//   debt_replica.cc   decisions, and when they have to be told; whom; forgetting
+//   debt_replica.cc   decisions, when they have to be told, forgetting
+//   debt_audience.cc  whom: homes and peers that come and go, or do not answer
 //   debt_letters.cc   telling and hearing
 #pragma once
 
@@ -121,16 +122,22 @@ class DebtReplica : public Replica {
   };
 
   // ---- debt_replica.cc
-  Peer* FindPeer(uint32_t node);
-  bool IsPeer(uint32_t node) const;
-  Subject& Make(const StateName& name);
+  // Null if there is no room for one more; and whether it is new.
+  std::pair<Subject*, bool> FindOrMake(const StateName& name);
   Subject* Limited(const StateName& name, const SharedBucket& limit);
   Instant ForgetAt(Subject& subject, Instant now) const;
-  void NoteChange(const StateName& name, Subject& subject, uint64_t tokens, Instant now);
+  void Remember(const StateName& name, Subject& subject, Instant until);
+  void NoteUntold(const StateName& name, Subject& subject, uint64_t tokens, Instant now);
   void TellIfUrgent(const StateName& name, Subject& subject, Instant now);
   static uint64_t Room(Subject& subject, Instant now);
   void TellNow(const StateName& name, Subject& subject);
+  void PutOnList(const StateName& name, Instant now);
+  void ListTheUntold(Instant now);
+  void Forget(Instant now);
 
+  // ---- debt_audience.cc
+  const Peer* FindPeer(uint32_t node) const;
+  Peer* FindPeer(uint32_t node);
   void MoveHome(const StateName& name, Subject& subject, uint32_t home);
   void ChooseAudience(Subject& subject, Instant now);
   bool AllConfirmed(const Subject& subject) const;
@@ -141,9 +148,6 @@ class DebtReplica : public Replica {
   Instant DeafAt(const Peer& peer) const;
   void SetNextDeaf();
   void TellForHome(uint32_t home, uint64_t after);
-  void PutOnList(const StateName& name, Instant now);
-  void ListTheUntold(Instant now);
-  void Forget(Instant now);
 
   // ---- debt_letters.cc
   void HeartBeat(Instant now, std::vector<Envelope>& out);
@@ -155,7 +159,7 @@ class DebtReplica : public Replica {
 
   void Greet(Peer& peer, uint32_t incarnation, bool hears_me);
   void SayHello();
-  void NoteHeard(Peer& peer, const EnvelopeHead& head, uint64_t from, bool rows, Instant now);
+  void NoteHeard(Peer& peer, uint64_t end, uint64_t stretch, bool rows, Instant now);
   void NoteConfirmed(Peer& peer, uint64_t have, bool gap, Instant now);
   void NoteAnswer(Peer& peer, Instant now);
   void Merge(const ToldRow& told, Origin sender, Instant now);
@@ -176,6 +180,7 @@ class DebtReplica : public Replica {
   std::vector<StateName> untold_;  // not urgent: told together
   bool write_now_ = false;         // to whom something is due
   bool said_hello_ = false;
+  bool leaving_ = false;
   Instant tell_at_ = kEndOfTime;
   Instant next_gap_ = kEndOfTime;
   Instant next_deaf_ = kEndOfTime;

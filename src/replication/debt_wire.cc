@@ -19,6 +19,8 @@ uint64_t Zigzag(int64_t n) {
 }
 int64_t Unzigzag(uint64_t n) { return static_cast<int64_t>(n >> 1) ^ -static_cast<int64_t>(n & 1); }
 
+constexpr uint64_t kGap = 1, kAsks = 2, kEndOfMarks = 4;  // beside how much has come
+
 DebtState ReadState(EnvelopeReader& reader, const Key& key, uint64_t flags) {
   DebtState state{.name = {key}, .handed = (flags & kHanded) != 0};
   if (state.handed) state.capacity = reader.NumberBelow(kMostCharged);
@@ -42,6 +44,22 @@ DebtRows::Row ReadRow(EnvelopeReader& reader, uint64_t flags, Instant now) {
 }
 
 }  // namespace
+
+void WriteDebtHead(EnvelopeWriter& to, const DebtHead& head) {
+  to.Numbers(head.stretch, head.incarnation,
+             head.have * kEndOfMarks + (head.gap ? kGap : 0) + (head.asks ? kAsks : 0));
+}
+
+DebtHead ReadDebtHead(EnvelopeReader& from) {
+  DebtHead head;
+  head.stretch = from.NumberBelow(from.head().sequence + 1);
+  head.incarnation = from.Number32();
+  const uint64_t came = from.Number();
+  head.have = came / kEndOfMarks;
+  head.gap = (came & kGap) != 0;
+  head.asks = (came & kAsks) != 0;
+  return head;
+}
 
 void DebtRowsWriter::Add(const DebtState& state, const DebtRows::Row& row) {
   const bool same = !empty() && state.name == last_;

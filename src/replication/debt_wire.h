@@ -1,7 +1,8 @@
-// Rows of debts as they travel in envelopes, behind a head that is not written here.
+// What a debt's envelope says, behind the head that all envelopes have.
 //
-//   key, flags, what is the state's own; then the row. Flags say what is there: an origin if it is
-//   not the sender, a refund, a window. A row of the same state as the one before begins with flags.
+//   stretch, and what has come from the receiver; then rows
+//   row = flags, key, what is the state's own, the row. Flags say what is there: an origin if it is
+//   not the sender, a refund, a window. A row of the same state as the one before has no key.
 //
 // Ages travel, not instants: no clock is compared with another's. They are in tenths of
 // milliseconds, rounded down: no row seems older than it is.
@@ -15,6 +16,17 @@
 #include "replication/key_map.h"
 
 namespace weir {
+
+// The envelope's sequence is the place on the sender's list up to which it tells.
+struct DebtHead {
+  uint64_t stretch = 0;      // so many places before that one too
+  uint32_t incarnation = 0;  // of the receiver, as the sender knows it,
+  uint64_t have = 0;         // and how much of its list has come in that life
+  bool gap = false;          // something before what came last is missing
+  bool asks = false;         // for an answer at once
+};
+void WriteDebtHead(EnvelopeWriter& to, const DebtHead& head);
+DebtHead ReadDebtHead(EnvelopeReader& from);
 
 struct DebtState {
   StateName name;
@@ -33,14 +45,14 @@ inline constexpr Duration kAgeOfRow = std::chrono::microseconds(100);
 
 class DebtRowsWriter {
  public:
-  // Of one row at most, and of what Head writes too.
+  // Of one row at most, and of both heads.
   static constexpr size_t kMostRowBytes = 92;
 
   DebtRowsWriter(Origin sender, Instant now) : sender_(sender), now_(now) {}
   void Add(const DebtState& state, const DebtRows::Row& row);
 
   bool empty() const { return out_.size() == blank_; }
-  // Another row, and the head before it, may not fit.
+  // Another row, and the heads before it, may not fit.
   bool full() const { return out_.size() + 2 * kMostRowBytes > kMostEnvelopeBytes; }
   // What was written, and begins anew.
   std::string Take();

@@ -52,14 +52,14 @@ class EnvelopeWriter {
     Byte(static_cast<uint8_t>(number));
   }
   // Several at once, for what is written most.
-  template <typename... Numbers>
-  void All(Numbers... numbers) {
+  template <typename... Many>
+  void Numbers(Many... numbers) {
     char bytes[kMostNumberBytes * sizeof...(numbers)];
     char* end = bytes;
     (..., (end = Put(end, numbers)));
     bytes_.append(bytes, static_cast<size_t>(end - bytes));
   }
-  void Life(Origin origin) { All(origin.node, origin.incarnation); }
+  void Life(Origin origin) { Numbers(origin.node, origin.incarnation); }
   void Name(const Key& key) {
     for (const uint64_t word : {key.high, key.low}) {
       for (int shift = 0; shift < 64; shift += 8) Byte(static_cast<uint8_t>(word >> shift));

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "replication/envelope.h"
 #include "replication/key_map.h"
 
 namespace weir {
@@ -26,9 +27,9 @@ class TellingList {
     return last_;
   }
   void Remove(uint64_t number) {
-    const auto at = UpperBound(number - 1);
-    if (at == entries_.end() || at->number != number || at->gone()) return;
-    at->segment = 0;
+    const size_t at = PlaceAfter(number - 1);
+    if (at == entries_.size() || entries_[at].number != number || entries_[at].gone()) return;
+    entries_[at].segment = 0;
     gone_ += 1;
     if (2 * gone_ <= entries_.size() + kFew) return;
     std::erase_if(entries_, [](const Entry& entry) { return entry.gone(); });
@@ -39,17 +40,17 @@ class TellingList {
   uint64_t last() const { return last_; }
   // With greater numbers; some may be gone.
   std::span<const Entry> After(uint64_t number) const {
-    const auto from = const_cast<TellingList*>(this)->UpperBound(number);
-    return std::span(entries_).subspan(static_cast<size_t>(from - entries_.begin()));
+    return std::span(entries_).subspan(PlaceAfter(number));
   }
   size_t bytes() const { return entries_.capacity() * sizeof(Entry); }
 
  private:
   static constexpr size_t kFew = 16;
 
-  std::vector<Entry>::iterator UpperBound(uint64_t number) {
-    return std::upper_bound(entries_.begin(), entries_.end(), number,
-                            [](uint64_t n, const Entry& entry) { return n < entry.number; });
+  size_t PlaceAfter(uint64_t number) const {
+    const auto at = std::upper_bound(entries_.begin(), entries_.end(), number,
+                                     [](uint64_t n, const Entry& e) { return n < e.number; });
+    return static_cast<size_t>(at - entries_.begin());
   }
 
   std::vector<Entry> entries_;  // ascending

@@ -29,14 +29,18 @@ Key KeyAt(const DebtReplica& node, uint32_t home) {
   }
 }
 
+// How many tokens are admitted until they have to be told.
+int UrgentAfter(DebtReplica& node, const Key& key) {
+  for (int tokens = 1;; ++tokens) {
+    EXPECT_TRUE(node.Admit(key, kLimit, 1, kStart));
+    if (node.NextTick() <= kStart) return tokens;
+  }
+}
+
 TEST(DebtReplica, HandsOverWhenWhatIsUntoldReachesItsShareOfHalfTheRoom) {
   DebtReplica node({0, 1}, {}, kStart);
   node.SetPeers({0, 1, 2});
-  const Key key = KeyAt(node, 2);
-  for (int i = 0; i < 16; ++i) EXPECT_TRUE(node.Admit(key, kLimit, 1, kStart));
-  EXPECT_GT(node.NextTick(), kStart);
-  EXPECT_TRUE(node.Admit(key, kLimit, 1, kStart));  // a sixth of 100, for three nodes
-  EXPECT_LE(node.NextTick(), kStart);
+  EXPECT_EQ(UrgentAfter(node, KeyAt(node, 2)), 17) << "a sixth of 100, for three nodes";
   const std::vector<Envelope> out = node.Tick(kStart);
   ASSERT_EQ(out.size(), 1u);
   EXPECT_EQ(out[0].to, 2u);
@@ -46,12 +50,15 @@ TEST(DebtReplica, HandsOverWhenWhatIsUntoldReachesItsShareOfHalfTheRoom) {
 TEST(DebtReplica, AHomeTellsWhatItAdmitsItselfAtItsShare) {
   DebtReplica node({0, 1}, {}, kStart);
   node.SetPeers({0, 1, 2});
-  const Key key = KeyAt(node, 0);
-  for (int i = 0; i < 16; ++i) EXPECT_TRUE(node.Admit(key, kLimit, 1, kStart));
-  EXPECT_GT(node.NextTick(), kStart);
-  EXPECT_TRUE(node.Admit(key, kLimit, 1, kStart));
-  EXPECT_LE(node.NextTick(), kStart);
+  EXPECT_EQ(UrgentAfter(node, KeyAt(node, 0)), 17);
   EXPECT_EQ(node.Tick(kStart).size(), 2u) << "it would be lost with it";
+}
+
+TEST(DebtReplica, WhoLeavesTellsAllForThereIsNoTimeToWaitForAHome) {
+  DebtReplica node({0, 1}, {}, kStart);
+  node.SetPeers({0, 1, 2});
+  node.Take(KeyAt(node, 2), kLimit, 1, kStart);
+  EXPECT_EQ(node.Farewell(kStart).size(), 2u);
 }
 
 TEST(DebtReplica, ADeafHomeIsDoneWithout) {

@@ -83,7 +83,6 @@ class QuietCheck final : public Observer {
     // What was refunded whole says nothing, and may be the end of a period to one who dates it first.
     if (!there && (!must || row.charged == row.refunded)) return;
     if (there && at->charged == row.charged && at->refunded == row.refunded) return;
-    if (there && at->charged == row.charged && !must) return;  // refunded when it was over
     Fail(h, fmt::format("after quiet node {} knows {} charged and {} refunded in row {}.{}.{} of "
                         "key {}, node {} {}",
                         one, row.charged, row.refunded, row.name.origin.node,

@@ -44,12 +44,9 @@ class Transcript {
     for (uint64_t i = 0; i < count && from_.ok(); ++i) Copy();
   }
   void Received() {
-    Copy(), Copy();  // the stretch of the list, and the life that is acknowledged to
-    const uint64_t number = from_.Number();
-    constexpr uint64_t kMarks = 4;
-    uint64_t up_to = number / kMarks;
-    if (lies_.acknowledged) lies_.acknowledged(up_to);
-    to_.Number(up_to * kMarks + number % kMarks);
+    DebtHead head = ReadDebtHead(from_);
+    if (lies_.acknowledged) lies_.acknowledged(head.have);
+    WriteDebtHead(to_, head);
   }
   Key CopyName() {
     const Key key = from_.Name();
@@ -70,9 +67,9 @@ class Transcript {
     Copy(), Copy();  // limit: tokens and the rest
     const uint64_t count = Copy();
     for (uint64_t i = 0; i < count && from_.ok(); ++i) {
-      ToldRow row{ReadOrigin(), 0, 0, from_.Number(), from_.Number()};
+      ToldRow row{from_.Life(), 0, 0, from_.Number(), from_.Number()};
       Lie(key, row);
-      WriteOrigin(row.origin);
+      to_.Life(row.origin);
       to_.Number(row.charged);
       to_.Number(row.refunded);
     }
@@ -81,13 +78,13 @@ class Transcript {
     const Key key = CopyKey();
     const uint64_t count = Copy();
     for (uint64_t i = 0; i < count && from_.ok(); ++i) {
-      ToldRow row{ReadOrigin(), from_.Number()};
+      ToldRow row{from_.Life(), from_.Number()};
       const uint64_t weight = from_.Number();
       row.charged = weight / 2;
       if (weight % 2 == 1) row.refunded = from_.Number();
       row.age = from_.Number();
       Lie(key, row);
-      WriteOrigin(row.origin);
+      to_.Life(row.origin);
       to_.Number(row.segment);
       to_.Number(row.charged * 2 + (row.refunded > 0));
       if (row.refunded > 0) to_.Number(row.refunded);
@@ -112,15 +109,6 @@ class Transcript {
     }
     for (const char byte : rows.Take()) to_.Byte(static_cast<uint8_t>(byte));
   }
-  Origin ReadOrigin() {
-    const auto node = static_cast<uint32_t>(from_.Number());
-    return {node, static_cast<uint32_t>(from_.Number())};
-  }
-  void WriteOrigin(Origin origin) {
-    to_.Number(origin.node);
-    to_.Number(origin.incarnation);
-  }
-
   EnvelopeReader from_;
   const Lies& lies_;
   EnvelopeWriter to_;
