@@ -35,6 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Counting transport;
   weir::cluster::NodeOptions options;
   options.id = "a";
+  options.answer = [](std::string_view question, weir::Instant) { return std::string(question); };
   Node node(options, key, replica, transport, kNow);
   node.SetMembers({{"b", "there"}}, kNow);
   weir::cluster::Sealer sealer(key, peer, 1);
@@ -46,7 +47,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     case 1: node.Receive(sealer.SealFor(self, bytes.substr(0, 1170)), "there", kNow); break;
     case 2: node.Receive(sealer.SealForAnybody(bytes.substr(0, 1170)), "there", kNow); break;
     case 3:
-      node.Answer(bytes, kNow);
+      node.AnswerStream(bytes, kNow);
       node.TakePiece(bytes, kNow);
       break;
   }

@@ -39,7 +39,8 @@ struct Ticket {
   uint64_t low = 0;
   explicit operator bool() const { return high != 0 || low != 0; }
   bool operator==(const Ticket&) const = default;
-  std::string ToString() const;  // 32 hexadecimal digits
+  bool IsOf(std::string_view node) const;  // it was issued there
+  std::string ToString() const;            // 32 hexadecimal digits
   static std::optional<Ticket> Parse(std::string_view text);
 };
 
@@ -102,6 +103,11 @@ struct Decision {
   size_t count_ = 0;
   Few few_;
   std::vector<LimitStatus> more_;  // all of them, once they are more than few_ holds
+};
+
+struct SettleRequest {
+  Ticket ticket;
+  uint64_t cost = 0;
 };
 
 struct Settled {

@@ -46,6 +46,10 @@ struct LimiterOptions {
   std::atomic<uint64_t>* holds_outstanding = nullptr;
 };
 
+using SettleDone = std::function<void(const Result<Settled>&)>;
+// Has the node that issued the ticket settle it. Calls `done` once, from any thread.
+using ElsewhereSettler = std::function<void(const SettleRequest& request, SettleDone done)>;
+
 struct LimiterStats {
   uint64_t keys = 0;
   uint64_t bytes = 0;       // of tables and states
@@ -98,6 +102,12 @@ class Limiter {
 
   // The true cost of a request decided with `settle`.
   Result<Settled> Settle(const Ticket& ticket, uint64_t cost, Instant now);
+  // The same, for tickets of other nodes too. Calls `done` once: before it returns, or if the ticket
+  // IsElsewhere, later and from any thread.
+  void Settle(const SettleRequest& request, Instant now, SettleDone done);
+  bool IsElsewhere(const Ticket& ticket) const;
+  // What settles tickets of other nodes; before the first request.
+  void SettleElsewhere(ElsewhereSettler settler);
 
   // A session that lives until EndSession; with a `ttl`, only for so long after it was renewed.
   SessionId OpenSession(Duration ttl, Instant now);

@@ -52,6 +52,13 @@ bool ReadStamped(std::string_view body, bool padded, Message& message) {
   return padded || body.size() == length;
 }
 
+bool ReadNumbered(std::string_view body, Message& message) {
+  if (body.size() < sizeof message.stamp) return false;
+  std::copy_n(body.data(), sizeof message.stamp, reinterpret_cast<char*>(&message.stamp));
+  message.body = body.substr(sizeof message.stamp);
+  return true;
+}
+
 bool ReadOne(std::string_view body, Message& message) {
   if (body.empty()) return false;
   message.kind = static_cast<Kind>(body.front());
@@ -60,7 +67,9 @@ bool ReadOne(std::string_view body, Message& message) {
     case Kind::kGreeting: return ReadStamped(body, true, message) && !message.id.empty();
     case Kind::kPing: return ReadStamped(body, false, message) && !message.id.empty();
     case Kind::kPong: return ReadStamped(body, false, message);
-    case Kind::kEnvelope: message.envelope = body; return !body.empty();
+    case Kind::kEnvelope: message.body = body; return !body.empty();
+    case Kind::kQuestion:
+    case Kind::kAnswer: return ReadNumbered(body, message);
     case Kind::kAsk: return true;
     case Kind::kWhole:
     case Kind::kLarge:
@@ -93,6 +102,11 @@ void AppendEnvelope(std::string_view envelope, std::string& out) {
 
 void AppendAsk(size_t padding, std::string& out) {
   Append(Kind::kAsk, std::string(padding, '\0'), out);
+}
+
+void AppendNumbered(Kind kind, uint64_t number, std::string_view body, std::string& out) {
+  std::string all(reinterpret_cast<const char*>(&number), sizeof number);
+  Append(kind, all += body, out);
 }
 
 void AppendBare(Kind kind, std::string& out) { Append(kind, "", out); }

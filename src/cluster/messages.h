@@ -10,6 +10,8 @@
 //   large      it is too much for a datagram: come and fetch it
 //   nothing    not yet: I am about to ask somebody myself
 //   ask me     you were dead to me, and not told what happened meanwhile
+//   question   what a client wants of the node that the message is for, with a number
+//   answer     to the question of this number
 //   bye        I am about to end
 #pragma once
 
@@ -37,13 +39,15 @@ struct Message {
     kNothing = 8,
     kAskMe = 9,
     kBye = 10,
+    kQuestion = 11,
+    kAnswer = 12,
   };
   Kind kind = Kind::kPing;
   // Greeting, ping and pong: the sender's own time, for nobody else to understand, and the sender's
-  // name; a pong that answers a ping has none.
+  // name; a pong that answers a ping has none. Question and answer: the question's number.
   uint64_t stamp = 0;
   std::string_view id = {};
-  std::string_view envelope = {};  // of an envelope
+  std::string_view body = {};  // of an envelope, a question, an answer
 };
 
 // What one is at most around an envelope: its length and kind.
@@ -55,6 +59,8 @@ void AppendPing(uint64_t stamp, std::string_view id, std::string& out);
 void AppendPong(uint64_t stamp, std::string_view id, std::string& out);
 void AppendEnvelope(std::string_view envelope, std::string& out);
 void AppendAsk(size_t padding, std::string& out);
+// kQuestion or kAnswer.
+void AppendNumbered(Message::Kind kind, uint64_t number, std::string_view body, std::string& out);
 void AppendBare(Message::Kind kind, std::string& out);  // without a body
 
 // All of them, or none if anything is wrong. They point into `bytes`.

@@ -49,13 +49,16 @@ void Node::Tick(Instant now) {
   if (!calls.died.empty()) UpdatePeers();
   if (correspondent_.NextTick() <= now) Post(correspondent_.Tick(now));
   TickCopy(now);
+  if (questions_.NextTick() <= now) TickQuestions(now);
 }
 
 Instant Node::NextTick() const {
-  return std::min({members_.NextCall(), correspondent_.NextTick(), NextCopy()});
+  return std::min(
+      {members_.NextCall(), correspondent_.NextTick(), NextCopy(), questions_.NextTick()});
 }
 
 void Node::Leave(Instant now) {
+  questions_.GiveUp();
   Post(correspondent_.Farewell(now));
   std::string plain;
   AppendBare(Message::Kind::kBye, plain);
@@ -109,6 +112,7 @@ NodeStatus Node::Status(Instant now) const {
                     .peers = {},
                     .rejected = rejected_,
                     .copies = copies_,
+                    .questions = questions_.counts(),
                     .too_large = too_large_};
   for (const auto& [number, peer] : members_.peers()) {
     PeerStatus& one = status.peers.emplace_back();

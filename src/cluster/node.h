@@ -24,6 +24,7 @@
 #include "cluster/membership.h"
 #include "cluster/messages.h"
 #include "cluster/node_status.h"
+#include "cluster/questions.h"
 #include "cluster/state_stream.h"
 #include "cluster/transport.h"
 #include "replication/correspondent.h"
@@ -39,6 +40,8 @@ struct NodeOptions {
   Duration join_deadline = std::chrono::seconds(2);
   Duration gather = std::chrono::milliseconds(100);  // for others to be heard, before one is asked
   Duration ask_again = std::chrono::milliseconds(300);
+  // Carries out what a client of another node wants of this one; may be empty.
+  std::function<std::string(std::string_view question, Instant now)> answer;
   // Told what an operator may want to know; may be empty.
   std::function<void(const std::string&)> note;
 };
@@ -55,11 +58,22 @@ class Node {
   Instant NextTick() const;
   void Receive(std::string_view datagram, const std::string& from, Instant now);
 
+  // Asks the member whose name `is_it`: what a client of this node wants of that one. `done` is
+  // called once, by this or another function of the node.
+  struct Answer {
+    enum class Outcome { kAnswered, kUnknownNode, kDeadNode, kSilentNode, kTooMany };
+    Outcome outcome = Outcome::kAnswered;
+    std::string_view text;  // what it has answered; else its name
+  };
+  using AnswerDone = std::function<void(const Answer&)>;
+  void Ask(const std::function<bool(std::string_view id)>& is_it, std::string question, Instant now,
+           AnswerDone done);
+
   // Before it ends: tells what has not been told yet, and that the others need not wait for more.
   void Leave(Instant now);
 
   // A stream has begun with this: what to send back, or null, and it is to be closed.
-  std::unique_ptr<StateStream> Answer(std::string_view question, Instant now);
+  std::unique_ptr<StateStream> AnswerStream(std::string_view question, Instant now);
   enum class Piece { kMore, kLast, kBroken };
   Piece TakePiece(std::string_view piece, Instant now);
   void FetchFailed(Instant now);
@@ -92,6 +106,10 @@ class Node {
   void Post(std::vector<Envelope> envelopes);
   void UpdatePeers();
   void Note(const std::string& text) const;
+
+  // node_questions.cc
+  void TickQuestions(Instant now);
+  void AnswerQuestion(const Message& message, Peer& peer, Instant now);
 
   // node_receive.cc
   std::optional<Rejection> Open(std::string_view datagram, Opened& opened);
@@ -132,6 +150,8 @@ class Node {
   Instant invite_at_{};
   Copying copying_;
   Instant copy_at_{};  // not before
+
+  Questions questions_;
 
   bool namesake_noted_ = false, collision_noted_ = false;
   Rejections rejected_{};

@@ -152,7 +152,7 @@ void Node::GiveUpCopy() {
   copying_ = {};
 }
 
-std::unique_ptr<StateStream> Node::Answer(std::string_view question, Instant now) {
+std::unique_ptr<StateStream> Node::AnswerStream(std::string_view question, Instant now) {
   Opened opened;
   std::optional<Rejection> reason = Open(question, opened);
   if (!reason && opened.head.for_anybody) reason = Rejection::kMalformed;
@@ -183,9 +183,9 @@ Node::Piece Node::TakePiece(std::string_view piece, Instant now) {
       return Piece::kLast;
     }
     const bool good = message.kind == Kind::kEnvelope &&
-                      EnvelopeReader(message.envelope).head().sender == peer->life();
+                      EnvelopeReader(message.body).head().sender == peer->life();
     if (!good) return Piece::kBroken;
-    TakeEnvelope(message.envelope, peer, now);
+    TakeEnvelope(message.body, peer, now);
   }
   return Piece::kMore;
 }

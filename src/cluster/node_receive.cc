@@ -69,7 +69,7 @@ std::optional<Rejection> Node::CheckIdentity(Opened& opened) {
         (NodeNumber(message.id) != sender.node || !IdProblem(message.id).empty() ||
          (opened.peer != nullptr && opened.peer->id != message.id));
     const bool wrong_sender =
-        message.kind == Kind::kEnvelope && EnvelopeReader(message.envelope).head().sender != sender;
+        message.kind == Kind::kEnvelope && EnvelopeReader(message.body).head().sender != sender;
     if (wrong_id && NodeNumber(message.id) == sender.node &&
         !std::exchange(collision_noted_, true)) {
       Note("\"" + std::string(message.id) +
@@ -139,12 +139,14 @@ void Node::Handle(const Message& message, Peer& peer, Instant now) {
       AppendPing(static_cast<uint64_t>(ToNanos(now)), options_.id, plain);
       return Send(peer, plain);
     }
-    case Kind::kEnvelope: return TakeEnvelope(message.envelope, &peer, now);
+    case Kind::kEnvelope: return TakeEnvelope(message.body, &peer, now);
     case Kind::kAsk: return AnswerAsk(peer, now);
     case Kind::kAskMe:
       if (copied_) returned_.insert(peer.number);
       copy_at_ = std::min(copy_at_, now);
       return;
+    case Kind::kQuestion: return AnswerQuestion(message, peer, now);
+    case Kind::kAnswer: return questions_.Take(peer.number, message.stamp, message.body);
     case Kind::kBye:
       members_.Died(peer, now);
       Note(peer.id + " at " + peer.address + " has left");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cluster/peer.h"
+#include "cluster/questions.h"
 
 namespace weir::cluster {
 
@@ -54,6 +55,7 @@ struct NodeStatus {
   std::vector<PeerStatus> peers;  // by id
   Rejections rejected{};
   CopyCounts copies;
+  QuestionCounts questions;
   uint64_t too_large = 0;  // envelopes that fit no datagram
 };
 

@@ -5,19 +5,26 @@
 namespace weir {
 namespace {
 
-// A reservation that was asked for. Either the limiter is first, with its answer, or the one who
-// asked, having returned from asking.
+// Something that the limiter was asked for. Either it is first, with its answer, or the one who asked,
+// having returned from asking.
+template <typename T>
 class Asked {
  public:
-  Asked(WayBack& way, ReserveDone answer, ReserveDone gone)
-      : way_(way.shared_from_this()), answer_(std::move(answer)), gone_(std::move(gone)) {}
+  using Done = std::function<void(const Result<T>&)>;
+
+  // `forgotten`: what is answered if nobody does.
+  Asked(WayBack& way, Done answer, Done gone, Error forgotten)
+      : way_(way.shared_from_this()),
+        answer_(std::move(answer)),
+        gone_(std::move(gone)),
+        forgotten_(std::move(forgotten)) {}
   ~Asked() {
-    if (!told_) Send(Error{Code::kNotHeld, "the session has ended", "session"});
+    if (!told_) Send(forgotten_);
   }
   Asked(const Asked&) = delete;
   Asked& operator=(const Asked&) = delete;
 
-  void Tell(const Result<Reservation>& told) {
+  void Tell(const Result<T>& told) {
     {
       const std::lock_guard lock(mutex_);
       told_ = true;
@@ -41,7 +48,7 @@ class Asked {
   }
 
  private:
-  void Send(const Result<Reservation>& told) {
+  void Send(const Result<T>& told) {
     way_->Post([answer = answer_, told] { answer(told); },
                [gone = gone_, told] {
                  if (gone) gone(told);
@@ -49,13 +56,28 @@ class Asked {
   }
 
   const std::shared_ptr<WayBack> way_;
-  const ReserveDone answer_, gone_;
+  const Done answer_, gone_;
+  const Error forgotten_;
   std::mutex mutex_;
   // Guarded by mutex_:
   bool returned_ = false;
   bool told_ = false;
-  std::optional<Result<Reservation>> early_;  // does not change once it has returned
+  std::optional<Result<T>> early_;  // does not change once it has returned
 };
+
+template <typename T>
+bool AskOnThread(WayBack& way, bool may_wait,
+                 const std::function<void(typename Asked<T>::Done)>& ask,
+                 typename Asked<T>::Done answer, typename Asked<T>::Done gone, Error forgotten) {
+  if (!may_wait) {
+    ask(std::move(answer));
+    return true;
+  }
+  const auto asked =
+      std::make_shared<Asked<T>>(way, std::move(answer), std::move(gone), std::move(forgotten));
+  ask([asked](const Result<T>& told) { asked->Tell(told); });
+  return asked->Return();
+}
 
 }  // namespace
 
@@ -84,13 +106,15 @@ void WayBack::Post(std::function<void()> work, std::function<void()> gone) {
 
 bool ReserveOnThread(WayBack& way, bool may_wait, const std::function<void(ReserveDone)>& reserve,
                      ReserveDone answer, ReserveDone gone) {
-  if (!may_wait) {
-    reserve(std::move(answer));
-    return true;
-  }
-  const auto asked = std::make_shared<Asked>(way, std::move(answer), std::move(gone));
-  reserve([asked](const Result<Reservation>& told) { asked->Tell(told); });
-  return asked->Return();
+  return AskOnThread<Reservation>(way, may_wait, reserve, std::move(answer), std::move(gone),
+                                  {Code::kNotHeld, "the session has ended", "session"});
+}
+
+bool SettleOnThread(WayBack& way, Limiter& limiter, const SettleRequest& request, Instant now,
+                    SettleDone answer, SettleDone gone) {
+  const auto settle = [&](SettleDone done) { limiter.Settle(request, now, std::move(done)); };
+  return AskOnThread<Settled>(way, limiter.IsElsewhere(request.ticket), settle, std::move(answer),
+                              std::move(gone), {Code::kUnavailable, "the server ends", ""});
 }
 
 }  // namespace weir

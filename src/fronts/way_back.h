@@ -11,7 +11,7 @@
 #include <mutex>
 
 #include "fronts/protocol.h"
-#include "weir/hold.h"
+#include "weir/limiter.h"
 
 namespace weir {
 
@@ -42,5 +42,9 @@ class WayBack : public std::enable_shared_from_this<WayBack> {
 // False if the answer is still to come.
 bool ReserveOnThread(WayBack& way, bool may_wait, const std::function<void(ReserveDone)>& reserve,
                      ReserveDone answer, ReserveDone gone = nullptr);
+
+// The same for a ticket to be settled, which another node may have issued.
+bool SettleOnThread(WayBack& way, Limiter& limiter, const SettleRequest& request, Instant now,
+                    SettleDone answer, SettleDone gone = nullptr);
 
 }  // namespace weir

@@ -224,6 +224,14 @@ Result<Settled> Limiter::Impl::Settle(const Ticket& ticket, uint64_t cost, Insta
   return Settled{cost, store_.Settle(*receipts, cost, now)};
 }
 
+void Limiter::Impl::Settle(const SettleRequest& request, Instant told, const SettleDone& done) {
+  if (IsElsewhere(request.ticket) && request.cost <= kMostSettled) {
+    elsewhere_(request, done);
+  } else {
+    done(Settle(request.ticket, request.cost, told));
+  }
+}
+
 void Limiter::Impl::Tick(Instant told) {
   const Instant now = time_.Of(told);
   std::vector<Receipt> forgone;
@@ -306,6 +314,16 @@ void Limiter::DecideAdhoc(const AdhocRequest& request, Instant now, Decision& de
 
 Result<Settled> Limiter::Settle(const Ticket& ticket, uint64_t cost, Instant now) {
   return impl_->Settle(ticket, cost, now);
+}
+
+void Limiter::Settle(const SettleRequest& request, Instant now, SettleDone done) {
+  impl_->Settle(request, now, done);
+}
+
+bool Limiter::IsElsewhere(const Ticket& ticket) const { return impl_->IsElsewhere(ticket); }
+
+void Limiter::SettleElsewhere(ElsewhereSettler settler) {
+  impl_->SettleElsewhere(std::move(settler));
 }
 
 SessionId Limiter::OpenSession(Duration ttl, Instant now) { return impl_->OpenSession(ttl, now); }

@@ -40,6 +40,9 @@ class Limiter::Impl {
                          DescriptorDecision& decision);
   void DecideAdhoc(const AdhocRequest& request, Instant told, Decision& decision);
   Result<Settled> Settle(const Ticket& ticket, uint64_t cost, Instant told);
+  void Settle(const SettleRequest& request, Instant told, const SettleDone& done);
+  bool IsElsewhere(const Ticket& ticket) const { return elsewhere_ && !tickets_.IsOwn(ticket); }
+  void SettleElsewhere(ElsewhereSettler settler) { elsewhere_ = std::move(settler); }
   SessionId OpenSession(Duration ttl, Instant now_told);
   bool RenewSession(const SessionId& session, Instant now_told);
   void EndSession(const SessionId& session, Instant now_told);
@@ -129,6 +132,7 @@ class Limiter::Impl {
   SteadyTime time_;
   MemoryStore store_;
   TicketBook tickets_;
+  ElsewhereSettler elsewhere_;  // may be empty
   CarriedLimits carried_;
 
   SharedCounts adhoc_counts_;

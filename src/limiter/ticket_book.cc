@@ -15,6 +15,8 @@ uint32_t NodeHash(std::string_view name) {
   return static_cast<uint32_t>(KeyedHash({0, 0})(name).high) | 1;  // never 0
 }
 
+bool Ticket::IsOf(std::string_view node) const { return high >> 32 == NodeHash(node); }
+
 Ticket TicketBook::Issue(std::vector<Receipt> receipts, Instant now,
                          std::vector<Receipt>* forgone) {
   const Ticket ticket = NewTicket(node_);

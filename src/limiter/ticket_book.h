@@ -36,6 +36,7 @@ class TicketBook {
   // Takes out what has expired.
   void Expire(Instant now, std::vector<Receipt>* forgone);
 
+  bool IsOwn(const Ticket& ticket) const { return ticket.high >> 32 == node_; }
   size_t open() const { return open_.load(std::memory_order_relaxed); }
 
  private:

@@ -51,6 +51,19 @@ void AddCopies(const cluster::CopyCounts& copies, MetricFamilies& all) {
               {{"direction", "out"}});
 }
 
+void AddQuestions(const cluster::QuestionCounts& questions, MetricFamilies& all) {
+  const auto add = [&](const char* outcome, uint64_t n) {
+    all.Counter("weir_cluster_questions_total",
+                "Tickets of other nodes that were brought here: asked about, answered, unanswered; "
+                "answers given to others",
+                Number(n), {{"outcome", outcome}});
+  };
+  add("asked", questions.asked);
+  add("answered", questions.answered);
+  add("unanswered", questions.unanswered);
+  add("given", questions.given);
+}
+
 }  // namespace
 
 void AddClusterMetrics(const cluster::NodeStatus& status, MetricFamilies& all) {
@@ -72,6 +85,7 @@ void AddClusterMetrics(const cluster::NodeStatus& status, MetricFamilies& all) {
   }
   AddAges(status, all);
   AddCopies(status.copies, all);
+  AddQuestions(status.questions, all);
 }
 
 void AddSharingMetrics(const cluster::SharingCounts& counts, MetricFamilies& all) {

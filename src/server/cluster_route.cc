@@ -43,6 +43,11 @@ OrderedJson ToJson(const cluster::NodeStatus& status, const std::string& address
   answer["copies"] = {{"asked", status.copies.asked},       {"received", status.copies.received},
                       {"failed", status.copies.failed},     {"given", status.copies.given},
                       {"bytes_in", status.copies.bytes_in}, {"bytes_out", status.copies.bytes_out}};
+  const cluster::QuestionCounts& questions = status.questions;
+  answer["questions"] = {{"asked", questions.asked},
+                         {"answered", questions.answered},
+                         {"unanswered", questions.unanswered},
+                         {"given", questions.given}};
   return answer;
 }
 

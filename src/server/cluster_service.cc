@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 #include "server/incarnation.h"
+#include "server/settle_elsewhere.h"
 
 namespace weir {
 
@@ -78,9 +79,23 @@ Result<std::unique_ptr<ClusterService>> ClusterService::Open(const Settings& set
 }
 
 void ClusterService::Share(Limiter& limiter) {
+  limiter_ = &limiter;
+  limiter.SettleElsewhere([thread = thread_.get()](const SettleRequest& request, SettleDone done) {
+    thread->Ask([ticket = request.ticket](std::string_view node) { return ticket.IsOf(node); },
+                SettleQuestion(request),
+                [done = std::move(done)](const cluster::Node::Answer& answer) {
+                  done(ReadSettleAnswer(answer));
+                });
+  });
   shared_->OnNews(
       [&limiter](const Key& key, Instant now) { limiter.ApplyOthers(key.high, key.low, now); });
   limiter.ShareWith(shared_.get());
+}
+
+void ClusterService::Start() {
+  thread_->Start(*shared_, [limiter = limiter_](std::string_view question, Instant now) {
+    return SettleAnswer(*limiter, question, now);
+  });
 }
 
 }  // namespace weir

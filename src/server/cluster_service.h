@@ -29,9 +29,10 @@ class ClusterService {
                                                       std::shared_ptr<spdlog::logger> log);
   ~ClusterService() { Stop(); }
 
-  // The limiter's replicated limits are shared from now on; before it is asked anything.
+  // The limiter's replicated limits are shared from now on, and tickets are settled at whatever node
+  // they are brought to; before it is asked anything.
   void Share(Limiter& limiter);
-  void Start() { thread_->Start(*shared_); }
+  void Start();
   void Stop() { thread_->Stop(); }
 
   const std::array<uint64_t, 2>& hash_secret() const { return hash_secret_; }
@@ -45,6 +46,7 @@ class ClusterService {
   ClusterService() = default;
 
   std::array<uint64_t, 2> hash_secret_{};
+  Limiter* limiter_ = nullptr;
   std::unique_ptr<cluster::SharedLimits> shared_;  // outlives the thread
   std::unique_ptr<cluster::ClusterThread> thread_;
 };

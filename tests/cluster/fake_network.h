@@ -142,8 +142,9 @@ class FakeNetwork {
     const auto asker = machines_.find(question.from);
     if (asker == machines_.end() || asker->second->node == nullptr) return;
     Node& taker = *asker->second->node;
-    const auto stream =
-        there && !faults.streams_fail ? node(question.to).Answer(question.bytes, now) : nullptr;
+    const auto stream = there && !faults.streams_fail
+                            ? node(question.to).AnswerStream(question.bytes, now)
+                            : nullptr;
     while (stream != nullptr) {
       const auto piece = stream->Next();
       if (!piece) break;

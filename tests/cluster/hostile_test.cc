@@ -123,15 +123,15 @@ TEST_F(Hostile, AGreetingIsAnsweredWithNoMoreThanItIs) {
 }
 
 TEST_F(Hostile, AStreamThatBeginsWithNoiseOrARepetitionIsClosed) {
-  EXPECT_EQ(network_.node("a").Answer("noise", network_.now), nullptr);
+  EXPECT_EQ(network_.node("a").AnswerStream("noise", network_.now), nullptr);
   for (const std::string& datagram : network_.recorded) {
-    EXPECT_EQ(network_.node("a").Answer(datagram, network_.now), nullptr);
+    EXPECT_EQ(network_.node("a").AnswerStream(datagram, network_.now), nullptr);
   }
   std::string plain;
   AppendAsk(0, plain);
   const std::string question = FromNode("b", plain);
-  EXPECT_NE(network_.node("a").Answer(question, network_.now), nullptr);
-  EXPECT_EQ(network_.node("a").Answer(question, network_.now), nullptr) << "once";
+  EXPECT_NE(network_.node("a").AnswerStream(question, network_.now), nullptr);
+  EXPECT_EQ(network_.node("a").AnswerStream(question, network_.now), nullptr) << "once";
   EXPECT_EQ(network_.node("a").TakePiece("unasked", network_.now), Node::Piece::kBroken);
 }
 

@@ -120,6 +120,12 @@ class E2eCluster : public ::testing::Test {
     return RunProgram({WEIR_BINARY, "cluster", "status", "--http",
                        "127.0.0.1:" + std::to_string(nodes_[id]->port("http")), more});
   }
+  Finished AtNode(const std::string& id, std::vector<std::string> command) {
+    command.insert(command.begin(), WEIR_BINARY);
+    command.insert(command.end(),
+                   {"--server", "127.0.0.1:" + std::to_string(nodes_[id]->port("http"))});
+    return RunProgram(command);
+  }
   // The log of a server that does not start.
   std::string Refusal(std::vector<std::string> arguments) {
     ServerProcess server(arguments);
@@ -186,6 +192,30 @@ TEST_F(E2eCluster, OneThatIsKilledIsDeadWithinSecondsAndReturnsWithANewLife) {
   EXPECT_GT(Peer("a", "b")["incarnation"].get<uint64_t>(), life);
   EXPECT_TRUE(Eventually([&] { return Status("b")["copies"]["received"].get<uint64_t>() >= 1; }))
       << Status("b");
+}
+
+TEST_F(E2eCluster, ATicketIsSettledAtWhateverNodeItIsBroughtTo) {
+  StartThree();
+  const Finished asked =
+      AtNode("a", {"request", "shop", "search", "ann", "--cost", "3", "--settle"});
+  const size_t at = asked.output.find("ticket ");
+  ASSERT_NE(at, std::string::npos) << asked.output;
+  const std::string ticket = asked.output.substr(at + 7, 32);
+  EXPECT_TRUE(Eventually([&] { return Remaining("c") == 0; }));
+
+  const Finished settled = AtNode("b", {"settle", ticket, "1"});
+  EXPECT_EQ(settled.exit_code, 0) << settled.output;
+  EXPECT_TRUE(Has(settled.output, "charged 1")) << settled.output;
+  for (const char* id : {"a", "b", "c"}) {
+    EXPECT_TRUE(Eventually([&] { return Remaining(id) == 2; })) << id;
+  }
+  EXPECT_TRUE(Has(AtNode("c", {"settle", ticket, "1"}).output, "no such ticket"));
+  EXPECT_EQ(Status("a")["questions"]["given"], 2);
+
+  nodes_["a"]->Signal(SIGKILL);
+  nodes_["a"]->WaitForEnd();
+  const Finished lost = AtNode("b", {"settle", ticket, "1", "--deadline", "5s"});
+  EXPECT_TRUE(Has(lost.output, "node a, which issued the ticket, does not answer")) << lost.output;
 }
 
 TEST_F(E2eCluster, StrangersAreCountedAndChangeNothing) {

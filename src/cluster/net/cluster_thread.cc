@@ -30,15 +30,18 @@ ClusterThread::ClusterThread(Options options, Clock& clock, ClusterSockets socke
       sockets_(std::move(sockets)),
       wake_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
 
-void ClusterThread::Start(Correspondent& correspondent) {
+void ClusterThread::Start(Correspondent& correspondent,
+                          std::function<std::string(std::string_view, Instant)> answer) {
   Transport& transport = *this;
-  node_ =
-      std::make_unique<Node>(options_.node, options_.key, correspondent, transport, clock_.Now());
+  NodeOptions options = options_.node;
+  options.answer = std::move(answer);
+  node_ = std::make_unique<Node>(std::move(options), options_.key, correspondent, transport,
+                                 clock_.Now());
   finder_ = std::make_unique<PeerFinder>(
       options_.peers, options_.node.id, sockets_.address,
       [this](std::vector<Member> members) {
         {
-          const std::lock_guard lock(found_mutex_);
+          const std::lock_guard lock(left_mutex_);
           found_ = std::move(members);
         }
         Wake();
@@ -69,6 +72,18 @@ void ClusterThread::ClearWake() {
   uint64_t count = 0;
   (void)!read(wake_.get(), &count, sizeof count);
   woken_.store(false, std::memory_order_release);
+}
+
+void ClusterThread::Ask(std::function<bool(std::string_view id)> is_it, std::string question,
+                        Node::AnswerDone done) {
+  {
+    const std::lock_guard lock(left_mutex_);
+    if (!ended_) {
+      asked_.push_back({std::move(is_it), std::move(question), std::move(done)});
+      return Wake();
+    }
+  }
+  done({Node::Answer::Outcome::kSilentNode, ""});
 }
 
 NodeStatus ClusterThread::Status() {
@@ -112,7 +127,12 @@ void ClusterThread::Run() {
     rested = After(now, kBreath);
     if (node_->ready() && !ready_.exchange(true, std::memory_order_acq_rel)) ready_.notify_all();
   }
+  {
+    const std::lock_guard lock(left_mutex_);
+    ended_ = true;
+  }
   const std::lock_guard lock(mutex_);
+  TakeQuestions(clock_.Now());
   node_->Leave(clock_.Now());
 }
 
@@ -127,15 +147,27 @@ void ClusterThread::Handle(const std::vector<pollfd>& ready) {
   const Instant now = clock_.Now();
   if (ready[2].revents != 0) ClearWake();
   TakeMembers(now);
+  TakeQuestions(now);
   streams_.Run(ready.data() + kSockets, *node_, now);
   if (ready[1].revents != 0) streams_.Accept(sockets_.listener.get(), now);
   if (ready[0].revents != 0) Receive(now);
 }
 
+void ClusterThread::TakeQuestions(Instant now) {
+  std::vector<Question> asked;
+  {
+    const std::lock_guard lock(left_mutex_);
+    asked.swap(asked_);
+  }
+  for (Question& one : asked) {
+    node_->Ask(one.is_it, std::move(one.text), now, std::move(one.done));
+  }
+}
+
 void ClusterThread::TakeMembers(Instant now) {
   std::optional<std::vector<Member>> found;
   {
-    const std::lock_guard lock(found_mutex_);
+    const std::lock_guard lock(left_mutex_);
     found.swap(found_);
   }
   if (!found) return;

@@ -33,12 +33,16 @@ class ClusterThread final : private Transport {
   static Result<std::unique_ptr<ClusterThread>> Open(Options options, Clock& clock);
   ~ClusterThread() { Stop(); }
 
-  // `correspondent` outlives this.
-  void Start(Correspondent& correspondent);
+  // `correspondent` outlives this; `answer` (NodeOptions) may be empty.
+  void Start(Correspondent& correspondent,
+             std::function<std::string(std::string_view, Instant)> answer = {});
   void Stop();
 
   // From any thread: the correspondent has something to say earlier than it said it would.
   void Wake();
+  // From any thread, see Node::Ask. `done` is called on this thread.
+  void Ask(std::function<bool(std::string_view id)> is_it, std::string question,
+           Node::AnswerDone done);
   bool ready() const { return ready_.load(std::memory_order_acquire); }
   void AwaitReady() const { ready_.wait(false, std::memory_order_acquire); }
   NodeStatus Status();
@@ -55,6 +59,7 @@ class ClusterThread final : private Transport {
   void Handle(const std::vector<pollfd>& ready);
   void Receive(Instant now);
   void TakeMembers(Instant now);
+  void TakeQuestions(Instant now);
   void ClearWake();
 
   const Options options_;
@@ -69,8 +74,15 @@ class ClusterThread final : private Transport {
   std::unique_ptr<Node> node_;
   StateStreams streams_;
 
-  std::mutex found_mutex_;
-  std::optional<std::vector<Member>> found_;  // guarded by it; until the thread takes them
+  struct Question {
+    std::function<bool(std::string_view id)> is_it;
+    std::string text;
+    Node::AnswerDone done;
+  };
+  std::mutex left_mutex_;                     // guards what others leave here for the thread:
+  std::optional<std::vector<Member>> found_;  // the members, when they change
+  std::vector<Question> asked_;
+  bool ended_ = false;  // it takes nothing more
 };
 
 }  // namespace weir::cluster

@@ -54,7 +54,7 @@ bool StateStreams::RunGiven(Given& given, Node& node, Instant now) {
     std::string question;
     const Outcome read = given.frames.Read(question);
     if (read != Outcome::kDone) return read == Outcome::kWait;
-    given.stream = node.Answer(question, now);
+    given.stream = node.AnswerStream(question, now);
     if (given.stream == nullptr) return false;
   }
   while (true) {

@@ -40,14 +40,14 @@ GrpcStatus Peek(Limiter& limiter, const v1::LimitRequest& message, Instant now,
   return {};
 }
 
-GrpcStatus Settle(Limiter& limiter, const v1::SettleRequest& message, Instant now,
-                  v1::Settled& answer) {
+// Calls `answer` once, on the connection's thread, maybe later.
+void Settle(WayBack& way, Limiter& limiter, const v1::SettleRequest& message, Instant now,
+            SettleDone answer) {
   const std::optional<Ticket> ticket = Ticket::Parse(message.ticket());
-  if (!ticket) return ToGrpcStatus(Code::kBadRequest, "ticket: not 32 hexadecimal digits");
-  const Result<Settled> settled = limiter.Settle(*ticket, message.cost(), now);
-  if (!settled) return ToGrpcStatus(settled.error());
-  FillSettled(*settled, answer);
-  return {};
+  if (!ticket) {
+    return answer(Error{Code::kBadRequest, "ticket: not 32 hexadecimal digits", ""});
+  }
+  SettleOnThread(way, limiter, {*ticket, message.cost()}, now, std::move(answer));
 }
 
 using LimitOperation = GrpcStatus (*)(Limiter&, const v1::LimitRequest&, Instant, v1::Decision&);
@@ -78,6 +78,8 @@ class Session : public StreamingCall {
     }
     if (request.has_reserve()) {
       Reserve(request.id(), request.reserve(), context.now);
+    } else if (request.has_settle()) {
+      Settle(request.id(), request.settle(), context.now);
     } else {
       v1::SessionResponse& response = arena.New<v1::SessionResponse>();
       response.set_id(request.id());
@@ -103,15 +105,14 @@ class Session : public StreamingCall {
         return Decide(limiter_, request.request(), now, *response.mutable_decision());
       case v1::SessionRequest::kPeek:
         return Peek(limiter_, request.peek(), now, *response.mutable_decision());
-      case v1::SessionRequest::kSettle:
-        return Settle(limiter_, request.settle(), now, *response.mutable_settled());
       case v1::SessionRequest::kRelease:
         return Release(request.release(), now, *response.mutable_released());
       case v1::SessionRequest::kTransfer:
         return Transfer(request.transfer(), now, *response.mutable_transferred());
       case v1::SessionRequest::kSeize:
         return Seize(request.seize(), now, *response.mutable_seized());
-      case v1::SessionRequest::kReserve:  // is not answered here
+      case v1::SessionRequest::kReserve:
+      case v1::SessionRequest::kSettle:  // are not answered here
       case v1::SessionRequest::OPERATION_NOT_SET: break;
     }
     return ToGrpcStatus(Code::kBadRequest, "no operation that is known");
@@ -124,18 +125,34 @@ class Session : public StreamingCall {
         *way_back_, request.wait > Duration::zero(),
         [&](ReserveDone done) { limiter_.Reserve(HeldBy(now), request, now, std::move(done)); },
         [this, id](const Result<Reservation>& told) {
-          MessageArena arena;
-          v1::SessionResponse& response = arena.New<v1::SessionResponse>();
-          response.set_id(id);
-          if (told) {
+          AnswerLate(id, told, [&](v1::SessionResponse& response) {
             FillReservation(*told, *response.mutable_reservation());
-          } else {
-            SetError(ToGrpcStatus(told.error()), *response.mutable_error());
-          }
-          waiting_ -= 1;
-          Write(response);
-          FinishIfDone();
+          });
         });
+  }
+
+  void Settle(uint64_t id, const v1::SettleRequest& message, Instant now) {
+    waiting_ += 1;
+    weir::Settle(*way_back_, limiter_, message, now, [this, id](const Result<Settled>& told) {
+      AnswerLate(id, told, [&](v1::SessionResponse& response) {
+        FillSettled(*told, *response.mutable_settled());
+      });
+    });
+  }
+
+  template <typename T, typename Fill>
+  void AnswerLate(uint64_t id, const Result<T>& told, const Fill& fill) {
+    MessageArena arena;
+    v1::SessionResponse& response = arena.New<v1::SessionResponse>();
+    response.set_id(id);
+    if (told) {
+      fill(response);
+    } else {
+      SetError(ToGrpcStatus(told.error()), *response.mutable_error());
+    }
+    waiting_ -= 1;
+    Write(response);
+    FinishIfDone();
   }
 
   GrpcStatus Release(const v1::ReleaseRequest& message, Instant now, v1::Released& answer) {
@@ -202,9 +219,38 @@ class Session : public StreamingCall {
   CallStream& stream_;
   std::string text_;
   SessionId session_;
-  size_t waiting_ = 0;  // reservations that are not answered
+  size_t waiting_ = 0;  // for late answers
   bool half_closed_ = false;
   bool ended_ = false;  // the stream is not there any more
+  const std::shared_ptr<WayBack> way_back_ = WayBack::To(stream_.link());
+};
+
+// A call for one ticket. It streams only in that its answer may be late.
+class SettleCall : public StreamingCall {
+ public:
+  SettleCall(Limiter& limiter, CallStream& stream) : limiter_(limiter), stream_(stream) {}
+
+  void OnMessage(std::string_view bytes, const CallContext& context) override {
+    v1::SettleRequest request;
+    if (!ParseMessage(bytes, request)) return stream_.Finish(NotAMessage());
+    if (std::exchange(asked_, true)) return;
+    Settle(*way_back_, limiter_, request, context.now, [this](const Result<Settled>& settled) {
+      if (!settled) return stream_.Finish(ToGrpcStatus(settled.error()));
+      v1::Settled answer;
+      FillSettled(*settled, answer);
+      stream_.Write(answer.SerializeAsString());
+      stream_.Finish({});
+    });
+  }
+  void OnHalfClose(const CallContext&) override {
+    if (!asked_) stream_.Finish(NotAMessage());
+  }
+  void OnEnd(Instant) override { way_back_->Close(); }
+
+ private:
+  Limiter& limiter_;
+  CallStream& stream_;
+  bool asked_ = false;
   const std::shared_ptr<WayBack> way_back_ = WayBack::To(stream_.link());
 };
 
@@ -213,16 +259,10 @@ class Session : public StreamingCall {
 void AddNativeService(MethodTable& methods, Limiter& limiter) {
   methods.AddUnary("/weir.v1.Limiter/Request", Unary(limiter, Decide));
   methods.AddUnary("/weir.v1.Limiter/Peek", Unary(limiter, Peek));
-  methods.AddUnary("/weir.v1.Limiter/Settle",
-                   [&limiter](std::string_view bytes, const CallContext& context,
-                              std::string& reply) -> GrpcStatus {
-                     v1::SettleRequest request;
-                     v1::Settled answer;
-                     if (!ParseMessage(bytes, request)) return NotAMessage();
-                     GrpcStatus status = Settle(limiter, request, context.now, answer);
-                     if (status.ok()) answer.AppendToString(&reply);
-                     return status;
-                   });
+  methods.AddStreaming("/weir.v1.Limiter/Settle",
+                       [&limiter](CallStream& stream, const CallContext&) {
+                         return std::make_unique<SettleCall>(limiter, stream);
+                       });
   methods.AddStreaming("/weir.v1.Limiter/Session",
                        [&limiter](CallStream& stream, const CallContext&) {
                          return std::make_unique<Session>(limiter, stream);

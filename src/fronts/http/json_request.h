@@ -15,10 +15,6 @@ namespace weir::http {
 // Strings are views that stay valid until the calling thread reads another body.
 std::optional<Error> ReadRequest(std::string_view body, Request& request);
 
-struct SettleRequest {
-  Ticket ticket;
-  uint64_t cost = 0;
-};
 // {ticket, cost}
 std::optional<Error> ReadSettle(std::string_view body, SettleRequest& request);
 

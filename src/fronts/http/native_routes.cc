@@ -44,16 +44,23 @@ void SendDecision(Responder& responder, AnswerScratch& scratch, bool peek) {
                   .headers = scratch.headers});
 }
 
-void Settle(Limiter& limiter, const HttpRequest& request, Responder responder) {
-  SettleRequest settle;
-  if (const std::optional<Error> error = ReadSettle(request.body, settle)) {
-    return SendError(std::move(responder), *error);
-  }
-  const Result<Settled> settled = limiter.Settle(settle.ticket, settle.cost, request.now);
+void SendSettled(Responder& responder, const Result<Settled>& settled) {
   if (!settled) return SendError(std::move(responder), settled.error());
   AnswerScratch& scratch = ThreadAnswerScratch();
   AppendSettled(scratch.body, *settled);
   responder.Send({.status = 200, .content_type = kJson, .body = scratch.body, .headers = {}});
+}
+
+void Settle(Limiter& limiter, const HttpRequest& http, Responder given) {
+  SettleRequest request;
+  if (const std::optional<Error> error = ReadSettle(http.body, request)) {
+    return SendError(std::move(given), *error);
+  }
+  const auto responder = std::make_shared<Responder>(std::move(given));
+  SettleOnThread(
+      *http.way_back, limiter, request, http.now,
+      [responder](const Result<Settled>& settled) { SendSettled(*responder, settled); },
+      [responder](const Result<Settled>&) { responder->Abandon(); });
 }
 
 void Decide(Limiter& limiter, const HttpRequest& http, bool peek, Responder responder) {

@@ -78,6 +78,7 @@ class Connection : public Protocol {
   void Seize(const Words& words, Instant now);
   const SessionId& Session(Instant now);
   void EndSession(Instant now);
+  void GoOn();  // something was answered: if late, there may be commands behind it
 
   Link& link_;
   Limiter& limiter_;
@@ -90,7 +91,7 @@ class Connection : public Protocol {
   bool partial_ = false;  // a command has come, or begun, and is not answered
   bool draining_ = false;
   bool done_ = false;
-  bool waiting_ = false;  // a reservation is not answered
+  bool waiting_ = false;  // for a late answer
   std::string name_;      // as the client calls itself
   SessionId session_;     // none before the first command on holds
   const std::shared_ptr<WayBack> way_back_;

@@ -20,15 +20,19 @@ void Connection::Closed(Instant now) {
   EndSession(now);
 }
 
+void Connection::GoOn() {
+  if (!waiting_) return;
+  waiting_ = false;
+  link_.Flush();
+}
+
 void Connection::Reserve(const Words& words, Instant now) {
   ReserveRequest request;
   if (const Mistake mistake = ReadReserve(words, request)) return WriteMistake(mistake);
   const auto answer = [this](const Result<Reservation>& reservation) {
     Reply reply = Answer();
     WriteReservation(reservation, reply);
-    if (!waiting_) return;
-    waiting_ = false;
-    link_.Flush();
+    GoOn();
   };
   const auto reserve = [&](ReserveDone done) {
     limiter_.Reserve(Session(now), request, now, std::move(done));

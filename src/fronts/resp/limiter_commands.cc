@@ -37,10 +37,16 @@ void Connection::Settle(const Words& words, Instant now) {
   if (!ticket) return WriteMistake({"ticket", "is not 32 hexadecimal digits in small letters"});
   const NumberWord cost = ReadNumber(words[2]);
   if (!cost.mistake.empty()) return WriteMistake({"cost", cost.mistake});
-  const Result<Settled> settled = limiter_.Settle(*ticket, cost.value, now);
-  Reply reply = Answer();
-  if (!settled) return reply.Error(settled.error().code, settled.error().message);
-  WriteSettled(*settled, reply);
+  const auto answer = [this](const Result<Settled>& settled) {
+    Reply reply = Answer();
+    if (settled) {
+      WriteSettled(*settled, reply);
+    } else {
+      reply.Error(settled.error().code, settled.error().message);
+    }
+    GoOn();
+  };
+  waiting_ = !SettleOnThread(*way_back_, limiter_, {*ticket, cost.value}, now, answer);
 }
 
 }  // namespace weir::resp
