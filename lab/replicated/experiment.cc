@@ -65,18 +65,21 @@ ExperimentResult RunExperiment(const ExperimentOptions& options, const Progress&
     const uint64_t seed = options.seed + static_cast<uint64_t>(run);
     const SpotifyExperiment made = Make(options, seed);
     const std::vector<Variant> variants = VariantsFor(made, options.settings, seed);
-    const SimulationOptions simulation{.nodes = options.settings.nodes,
-                                       .limit = made.limit,
-                                       .network = options.settings.network,
-                                       .seed = seed,
-                                       .quiet = options.settings.quiet};
+    SimulationOptions simulation{.nodes = options.settings.nodes,
+                                 .limit = made.limit,
+                                 .network = options.settings.network,
+                                 .seed = seed,
+                                 .quiet = options.settings.quiet};
     if (run == 0) result.parameters = InWords(made, options, runs);
     result.capacity = made.limit.capacity;
     result.requests += static_cast<double>(made.requests.size()) / runs;
     for (size_t i = 0; i < variants.size(); ++i) {
-      const auto count = static_cast<int>(variants.size());
-      progress(options.name + ": " + variants[i].name, run * count + static_cast<int>(i),
-               runs * count);
+      const double one = 1.0 / (runs * static_cast<double>(variants.size()));
+      const double before =
+          (run * static_cast<double>(variants.size()) + static_cast<double>(i)) * one;
+      simulation.progress = [&, what = options.name + ": " + variants[i].name](double done) {
+        progress(what, before + done * one);
+      };
       if (measured.size() <= i) measured.push_back({variants[i].name, {}});
       measured[i].second.push_back(Simulate(made.requests, variants[i].make, simulation));
     }

@@ -18,8 +18,8 @@ struct ExperimentOptions {
   std::vector<SimulatedRequest> recorded;  // instead of generated ones, if there are any
 };
 
-// Told before every simulation: what it is, and how many of how many are done.
-using Progress = std::function<void(const std::string& what, int done, int of)>;
+// Told now and then: what is being simulated, and how much of all is done, from 0 to 1.
+using Progress = std::function<void(const std::string& what, double done)>;
 
 // What "all", "spotify-d" or another name stands for. Throws std::invalid_argument if nothing.
 std::vector<std::string> ExperimentsNamed(const std::string& name, const Settings& settings);

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <string>
 
 namespace weir::lab {
@@ -11,24 +12,26 @@ namespace weir::lab {
 class ProgressBar {
  public:
   ~ProgressBar() { Clear(); }
-  void Show(const std::string& what, int done, int of) {
+  // `done`: from 0 to 1.
+  void Show(const std::string& what, double done) {
     if (!terminal_) return;
     constexpr int kWidth = 30;
-    const int full = of > 0 ? kWidth * done / of : 0;
     std::string bar;
-    for (int i = 0; i < kWidth; ++i) bar += i < full ? "█" : "░";
-    fmt::print(stderr, "\r\x1b[K{} {:>3} %  {}", bar, of > 0 ? 100 * done / of : 0, what);
+    for (int i = 0; i < kWidth; ++i) bar += i < static_cast<int>(kWidth * done) ? "█" : "░";
+    const std::string line = fmt::format("{} {:>3.0f} %  {}", bar, std::floor(100 * done), what);
+    if (line == shown_) return;
+    fmt::print(stderr, "\r\x1b[K{}", line);
     std::fflush(stderr);
-    shown_ = true;
+    shown_ = line;
   }
   void Clear() {
-    if (shown_) fmt::print(stderr, "\r\x1b[K");
-    shown_ = false;
+    if (!shown_.empty()) fmt::print(stderr, "\r\x1b[K");
+    shown_.clear();
   }
 
  private:
   const bool terminal_ = isatty(STDERR_FILENO) != 0;
-  bool shown_ = false;
+  std::string shown_;
 };
 
 }  // namespace weir::lab

@@ -43,7 +43,7 @@ int Run(const RunOptions& options) {
     experiment.name = name;
     ProgressBar bar;
     results.push_back(RunExperiment(
-        experiment, [&](const std::string& what, int done, int of) { bar.Show(what, done, of); }));
+        experiment, [&](const std::string& what, double done) { bar.Show(what, done); }));
     bar.Clear();
     results.back().command = CommandOf(options, name);
     fmt::print("{}{}", options.json ? AsJson(results.back()) : AsTable(results.back(), colours),

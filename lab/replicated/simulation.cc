@@ -127,6 +127,7 @@ class Experiment {
 
   void NextStep() {
     if (!measured_.steps.empty()) EndStep();
+    if (options_.progress) options_.progress(Seconds(step_ends_ - start_) / Seconds(end_ - start_));
     measured_.steps.emplace_back();
     step_ends_ += measured_.step;
   }

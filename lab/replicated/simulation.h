@@ -30,7 +30,8 @@ struct SimulationOptions {
   SharedBucket limit;
   NetworkOptions network;
   uint64_t seed = 1;
-  Duration quiet = std::chrono::seconds(60);  // after the last request
+  Duration quiet = std::chrono::seconds(60);       // after the last request
+  std::function<void(double done)> progress = {};  // of its time, from 0 to 1
 };
 
 // What happened in one step of the experiment's time.

@@ -53,7 +53,7 @@ CounterReplica::CounterReplica(Origin self, const CounterOptions& options)
     : fan_out_(options.fan_out),
       whole_buckets_(options.whole_buckets),
       report_changes_(options.report_changes),
-      deltas_(ReplicaKind::kCounter, self, options.interval, options.seed) {}
+      deltas_(ReplicaKind::kCounter, self, options.interval, options.seed, options.whole_buckets) {}
 
 void CounterReplica::SetPeers(std::vector<uint32_t> peers) {
   for (const uint32_t node : deltas_.SetPeers(std::move(peers))) OweRowsTo(node);
@@ -82,7 +82,12 @@ void CounterReplica::Take(const Key& key, const SharedBucket& limit, uint64_t co
   Bucket& bucket = Brought(key, limit, now);
   bucket.rows[bucket.RowOf(deltas_.self())].consumed += cost;
   bucket.Count();
-  deltas_.Owe(key, {&deltas_.self(), 1}, deltas_.self().node);
+  OweOwn(key);
+}
+
+void CounterReplica::OweOwn(const Key& key) {
+  const Origin piece = PieceOf(deltas_.self());
+  deltas_.Owe(key, {&piece, 1}, deltas_.self().node);
 }
 
 int128 CounterReplica::Level(const Key& key, const SharedBucket& limit, Instant now) {
@@ -102,7 +107,7 @@ void CounterReplica::Refund(const Key& key, uint64_t cost, Instant now) {
   bucket.Refill(now);
   bucket.limit += Ticks(bucket.shape).Of(cost);
   bucket.Refill(now);
-  deltas_.Owe(key, {&deltas_.self(), 1}, deltas_.self().node);
+  OweOwn(key);
 }
 
 std::vector<Envelope> CounterReplica::Tick(Instant now) {
@@ -120,6 +125,8 @@ std::vector<Envelope> CounterReplica::Receive(std::string_view bytes, Instant no
   good = reader.done() && head.kind == ReplicaKind::kCounter &&
          head.sender.node != deltas_.self().node;
   if (!good) return {};
+  Fetch(all.keys);
+  deltas_.Fetch(all.keys);
   size_t next = 0;
   for (const Told& told : all.buckets) {
     Merge(told, std::span(all.rows).subspan(next, told.rows), head.sender.node, now);
@@ -133,7 +140,7 @@ CounterReplica::AllTold CounterReplica::Read(EnvelopeReader& from) {
   AllTold all;
   while (from.ok() && from.left() > 0) {
     Told& told = all.buckets.emplace_back();
-    told.key = from.Name();
+    told.key = all.keys.emplace_back(from.Name());
     told.shape = ReadBucket(from);
     told.limit = ReadTicks(from, Ticks(told.shape));
     told.rows = from.NumberBelow(kMostEnvelopeBytes);
@@ -176,10 +183,13 @@ void CounterReplica::Merge(const Told& told, std::span<const Row> rows, uint32_t
   // As they were written by an honest sender; others may write what they like.
   if (!std::is_sorted(same_.begin(), same_.end())) std::sort(same_.begin(), same_.end());
   if (!std::is_sorted(news_.begin(), news_.end())) std::sort(news_.begin(), news_.end());
-  if (!news_.empty()) {
-    bucket.Count();
-    deltas_.Owe(told.key, news_, sender);
+  if (!news_.empty()) bucket.Count();
+  if (whole_buckets_) {
+    if (!news_.empty()) news_ = {Origin{}};
+    const bool all = same_.size() == bucket.rows.size();
+    same_.assign(all ? 1 : 0, Origin{});
   }
+  deltas_.Owe(told.key, news_, sender);
   deltas_.Known(sender, told.key, same_);
   const int128 limit = Rescaled(told.limit, Ticks(told.shape), Ticks(bucket.shape));
   bucket.limit = std::max(bucket.limit, limit);
@@ -188,10 +198,16 @@ void CounterReplica::Merge(const Told& told, std::span<const Row> rows, uint32_t
   if (report_changes_ && change != 0) changes_.push_back({told.key, bucket.shape, change});
 }
 
+void CounterReplica::Fetch(std::span<const Key> keys) const {
+  buckets_.Fetch(keys, [](const Bucket& bucket) {
+    for (size_t row = 0; row < bucket.rows.size(); row += 2) Prefetch(&bucket.rows[row]);
+  });
+}
+
 void CounterReplica::OweRowsTo(uint32_t node) {
   for (const auto& [key, bucket] : buckets_) {
     for (const Row& row : bucket.rows) {
-      deltas_.OweNewcomer(node, row.origin.node, key, row.origin);
+      deltas_.OweNewcomer(node, row.origin.node, key, PieceOf(row.origin));
     }
   }
 }
@@ -206,9 +222,16 @@ void CounterReplica::WritePiece(EnvelopeWriter& to, const Bucket& bucket, Origin
   WriteRow(to, bucket.rows[bucket.PlaceOf(origin)]);
 }
 
-size_t CounterReplica::WriteAll(EnvelopeWriter& to, const Bucket& bucket) const {
-  for (const Row& row : bucket.rows) WriteRow(to, row);
-  return bucket.rows.size();
+size_t CounterReplica::WriteRows(EnvelopeWriter& to, const Bucket& bucket, size_t from,
+                                 size_t size) {
+  for (; from < bucket.rows.size(); ++from) {
+    const size_t before = to.size();
+    WriteRow(to, bucket.rows[from]);
+    if (to.size() <= size) continue;
+    to.Cut(before);
+    break;
+  }
+  return from;
 }
 
 void CounterReplica::WriteRow(EnvelopeWriter& to, const Row& row) {
@@ -217,7 +240,7 @@ void CounterReplica::WriteRow(EnvelopeWriter& to, const Row& row) {
 
 std::vector<Envelope> CounterReplica::Everything(uint32_t to, Instant now) {
   for (const auto& [key, bucket] : buckets_) {
-    for (const Row& row : bucket.rows) deltas_.OweEverything(to, key, row.origin);
+    for (const Row& row : bucket.rows) deltas_.OweEverything(to, key, PieceOf(row.origin));
   }
   return deltas_.TellNow(to, *this, now);
 }

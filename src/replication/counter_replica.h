@@ -99,6 +99,7 @@ class CounterReplica final : public Replica {
     size_t rows = 0;   // how many, of those that were read
   };
   struct AllTold {
+    std::vector<Key> keys;  // of the buckets
     std::vector<Told> buckets;
     std::vector<Row> rows;  // of one bucket after the other
   };
@@ -106,13 +107,18 @@ class CounterReplica final : public Replica {
   static AllTold Read(EnvelopeReader& from);
   Bucket& Brought(const Key& key, const SharedBucket& limit, Instant now);
   void Merge(const Told& told, std::span<const Row> rows, uint32_t sender, Instant now);
+  void OweOwn(const Key& key);
   void OweRowsTo(uint32_t node);
+  void Fetch(std::span<const Key> keys) const;
   const Bucket& StateOf(const Key& key) const { return buckets_.at(key); }
   void WriteKey(EnvelopeWriter& to, const Bucket& bucket, Instant now) const;
   void WritePiece(EnvelopeWriter& to, const Bucket& bucket, Origin origin, Instant now) const;
-  bool TellsWhole() const { return whole_buckets_; }
-  size_t WriteAll(EnvelopeWriter& to, const Bucket& bucket) const;
+  static size_t RowsOf(const Bucket& bucket) { return bucket.rows.size(); }
+  // From a row on, until `to` has this size; returns the first that is not there.
+  static size_t WriteRows(EnvelopeWriter& to, const Bucket& bucket, size_t from, size_t size);
   static void WriteRow(EnvelopeWriter& to, const Row& row);
+  // What is owed when this row has changed.
+  Origin PieceOf(Origin row) const { return whole_buckets_ ? Origin{} : row; }
 
   const uint32_t fan_out_;
   const bool whole_buckets_, report_changes_;

@@ -10,8 +10,8 @@
 //
 //   envelope = head, acknowledgements, { key, of the key, number of pieces, pieces }
 //
-// What is written of a key and of a piece is the book's: StateOf, WriteKey and WritePiece. A book that
-// tells whole states (TellsWhole, WriteAll) tells all pieces of a key when one of them is owed.
+// What is written of a key and of a piece is the book's: StateOf, WriteKey and WritePiece. If whole states
+// are told (WriteRows), a state is one piece, Piece{}, though it may take several envelopes.
 #pragma once
 
 #include <algorithm>
@@ -29,8 +29,8 @@ namespace weir {
 template <typename Piece>
 class Deltas {
  public:
-  Deltas(ReplicaKind kind, Origin self, Duration interval, uint64_t seed)
-      : kind_(kind), self_(self), interval_(interval), random_(seed) {}
+  Deltas(ReplicaKind kind, Origin self, Duration interval, uint64_t seed, bool whole = false)
+      : kind_(kind), self_(self), interval_(interval), whole_(whole), random_(seed) {}
 
   const Origin& self() const { return self_; }
   size_t peer_count() const { return peers_.size(); }
@@ -85,6 +85,8 @@ class Deltas {
   void Known(uint32_t node, const Key& key, std::span<const Piece> pieces) {
     if (const size_t peer = Find(node); peer != kNobody) owed_.Settle(peer, key, pieces);
   }
+  // They are about to be needed.
+  void Fetch(std::span<const Key> keys) const { owed_.Fetch(keys); }
   // There are no such pieces any more.
   void Drop(const Key& key, std::span<const Piece> pieces) { owed_.Drop(key, pieces); }
 
@@ -145,12 +147,10 @@ class Deltas {
   template <typename Book>
   void Gossip(size_t chosen, const Book& book, Instant now, std::vector<Envelope>& out) {
     Peer& peer = peers_[chosen];
-    for (const Delivery::Sent& sent : peer.delivery.Lost(now, patience())) {
-      owed_.SetSent(chosen, sent, kWaits);
-    }
+    for (const Delivery::Sent& sent : peer.delivery.Lost(now, patience())) OweAgain(chosen, sent);
     if (owed_.unsent(chosen) > 0) {
       Packing<Book> packing{*this, chosen, peer, book, now, out};
-      for (auto& [key, topic] : owed_.topics()) packing.Add(key, topic);
+      packing.AddAll();
       packing.Close();
     }
     if (peer.delivery.MustAcknowledge()) Acknowledge(peer, out);
@@ -181,7 +181,7 @@ class Deltas {
     peer.incarnation = head.sender.incarnation;
     if (another) {
       peer.delivery.ForgetHeard();
-      for (const auto& sent : peer.delivery.TakeSent()) owed_.SetSent(from, sent, kWaits);
+      for (const Delivery::Sent& sent : peer.delivery.TakeSent()) OweAgain(from, sent);
     }
     if (head.sequence > 0) {
       peer.delivery.Heard(head.sender, static_cast<uint32_t>(head.sequence), now);
@@ -229,11 +229,28 @@ class Deltas {
     const size_t blank = of_key.size();
     size_t taken = 0;  // of the envelope, with the key that is being added
 
-    void Add(const Key& key, Topic& topic) {
-      deltas.owed_.Waiting(topic, chosen, waiting);
-      if constexpr (requires { book.TellsWhole(); }) {
-        if (book.TellsWhole() && !waiting.empty() && AddWhole(key, topic)) return;
+    void AddAll() {
+      std::vector<Key> keys;
+      std::vector<Topic*> topics;
+      deltas.owed_.ForEachWaiting(chosen, [&](const Key& key, Topic& topic) {
+        keys.push_back(key);
+        topics.push_back(&topic);
+      });
+      for (size_t i = 0; i < keys.size(); ++i) {
+        if constexpr (requires { book.Fetch({}); }) {
+          if (i % kFetched == 0) {
+            book.Fetch(std::span(keys).subspan(i, std::min(kFetched, keys.size() - i)));
+          }
+        }
+        Add(keys[i], *topics[i]);
       }
+    }
+    void Add(const Key& key, Topic& topic) {
+      if (deltas.owed_.WaitingOf(topic, chosen) == 0) return;
+      if constexpr (requires { &Book::WriteRows; }) {
+        if (deltas.whole_) return AddWhole(key, topic);
+      }
+      deltas.owed_.Waiting(topic, chosen, waiting);
       for (size_t from = 0; from < waiting.size();) from = AddSome(key, topic, from);
     }
     const auto& Begin(const Key& key) {
@@ -246,20 +263,25 @@ class Deltas {
       taken = head.size() + body.size() + of_key.size() - blank + kCountBytes;
       return state;
     }
-    // All pieces, whether they wait or not; false if they do not fit into one envelope.
-    bool AddWhole(const Key& key, Topic& topic) {
-      const auto& state = Begin(key);
-      of_key.Number(book.WriteAll(of_pieces, state));
-      if (taken + of_pieces.size() - blank > kMostEnvelopeBytes) {
-        if (body.empty()) return false;
-        Close();
-        return AddWhole(key, topic);
+    // In one envelope if it fits one, else in as many as it takes.
+    void AddWhole(const Key& key, Topic& topic) {
+      for (size_t from = 0, end = 0;; from = end) {
+        const auto& state = Begin(key);
+        const size_t room = kMostEnvelopeBytes + blank - taken;
+        const size_t size = book.RowsOf(state);
+        end = book.WriteRows(of_pieces, state, from, room);
+        if (end < size && !body.empty()) {
+          Close();
+          end = from;
+          continue;
+        }
+        of_key.Number(end - from);
+        body += of_key.bytes().substr(blank);
+        body += of_pieces.bytes().substr(blank);
+        peer.delivery.Carries(key);
+        if (end == size) break;
       }
-      body += of_key.bytes().substr(blank);
-      body += of_pieces.bytes().substr(blank);
-      for (const size_t row : waiting) deltas.owed_.NoteSent(topic, row, chosen, number);
-      peer.delivery.Carries(key);
-      return true;
+      deltas.owed_.NoteSent(topic, 0, chosen, number);
     }
     // Of those that wait, as many as fit, at least one; returns the first that did not.
     size_t AddSome(const Key& key, Topic& topic, size_t from) {
@@ -298,6 +320,13 @@ class Deltas {
     }
   };
   static constexpr size_t kCountBytes = 2;
+  static constexpr size_t kFetched = 8;  // states at once
+
+  // It did not come. Part of a state is all of it: the rest may have come and been taken for it.
+  void OweAgain(size_t peer, const Delivery::Sent& sent) {
+    if (!whole_) return owed_.SetSent(peer, sent, kWaits);
+    for (const Key& key : sent.keys) owed_.OweTo(peer, key, Piece{});
+  }
 
   size_t Find(uint32_t node) const {
     const auto it = std::find_if(peers_.begin(), peers_.end(),
@@ -314,6 +343,7 @@ class Deltas {
   const ReplicaKind kind_;
   const Origin self_;
   const Duration interval_;
+  const bool whole_;
 
   Random random_;
   Instant next_ = Instant::min();

@@ -104,6 +104,21 @@ class OwedTable {
   }
 
   size_t WaitingOf(const Topic& topic, size_t peer) const { return topic.cells[peer]; }
+  template <typename Act>
+  void ForEachWaiting(size_t peer, const Act& act) {
+    constexpr ptrdiff_t kAhead = 8;
+    for (auto it = topics_.begin(); it != topics_.end(); ++it) {
+      if (topics_.end() - it > kAhead) Prefetch(&(it + kAhead)->second.cells[peer]);
+      if (WaitingOf(it->second, peer) > 0) act(it->first, it->second);
+    }
+  }
+  // They are about to be needed.
+  void Fetch(std::span<const Key> keys) const {
+    topics_.Fetch(keys, [](const Topic& topic) {
+      Prefetch(topic.rows.data());
+      for (size_t at = 0; at < topic.cells.size(); at += 16) Prefetch(&topic.cells[at]);
+    });
+  }
   // The rows that wait for the peer.
   void Waiting(const Topic& topic, size_t peer, std::vector<size_t>& rows) const {
     rows.clear();

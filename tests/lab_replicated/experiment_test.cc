@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const Progress kSilent = [](const std::string&, int, int) {};
+const Progress kSilent = [](const std::string&, double) {};
 
 ExperimentOptions Small(const std::string& name) {
   ExperimentOptions options{.name = name, .runs = 2};

@@ -111,6 +111,34 @@ TEST(CounterReplica, ManyKeysTravelInEnvelopesThatNoNetworkCuts) {
   EXPECT_TRUE(nodes.all_good);
 }
 
+TEST(CounterReplica, AWholeBucketThatFillsSeveralEnvelopesArrivesThoughOneIsLost) {
+  const CounterOptions whole{.interval = 300ms, .whole_buckets = true};
+  const SharedBucket bucket{1000, 1, 1h};
+  CounterReplica one({0, 1}, whole), other({1, 1}, whole);
+  one.SetPeers({0, 1});
+  other.SetPeers({0, 1});
+  bool good = false;
+  for (uint32_t node = 2; node < 402; ++node) {
+    CounterReplica gone({node, 1}, {});
+    gone.SetPeers({0, node});
+    gone.Take(kSomeKey, bucket, 1, kStart);
+    for (const Envelope& told : gone.Farewell(kStart)) one.Receive(told.bytes, kStart, good);
+  }
+  ASSERT_EQ(one.Used(kSomeKey), 400u);
+  Instant now = kStart;
+  int told = 0;
+  for (; now < kStart + 10s; now += 100ms) {
+    for (const Envelope& envelope : one.Tick(now)) {
+      EXPECT_LE(envelope.bytes.size(), kMostEnvelopeBytes);
+      if (++told > 1) other.Receive(envelope.bytes, now, good);
+    }
+    for (const Envelope& envelope : other.Tick(now)) one.Receive(envelope.bytes, now, good);
+  }
+  EXPECT_GT(told, 2);
+  EXPECT_EQ(other.Used(kSomeKey), 400u);
+  EXPECT_EQ(one.owed() + other.owed(), 0u);
+}
+
 TEST(CounterReplica, NodeThatComesBackWithoutMemoryIsToldWhatItHadConsumed) {
   Counters nodes = MakeCounters(3);
   const SharedBucket bucket{100, 1, 1h};
