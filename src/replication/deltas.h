@@ -267,7 +267,7 @@ class Deltas {
     void AddWhole(const Key& key, Topic& topic) {
       for (size_t from = 0, end = 0;; from = end) {
         const auto& state = Begin(key);
-        const size_t room = kMostEnvelopeBytes + blank - taken;
+        const size_t room = blank + kMostEnvelopeBytes - std::min(kMostEnvelopeBytes, taken);
         const size_t size = book.RowsOf(state);
         end = book.WriteRows(of_pieces, state, from, room);
         if (end < size && !body.empty()) {
@@ -280,6 +280,7 @@ class Deltas {
         body += of_pieces.bytes().substr(blank);
         peer.delivery.Carries(key);
         if (end == size) break;
+        Close();
       }
       deltas.owed_.NoteSent(topic, 0, chosen, number);
     }
