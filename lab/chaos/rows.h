@@ -42,8 +42,8 @@ class Wrapper : public Replica {
   void Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override {
     inner_->Take(key, limit, cost, now);
   }
-  void Refund(const Key& key, uint64_t cost, Instant now) override {
-    inner_->Refund(key, cost, now);
+  void Refund(const StateName& name, uint64_t cost, Instant now) override {
+    inner_->Refund(name, cost, now);
   }
   int128 Level(const Key& key, const SharedBucket& limit, Instant now) override {
     return inner_->Level(key, limit, now);

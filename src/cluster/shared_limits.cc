@@ -125,12 +125,7 @@ void SharedLimits::Enter(const Use& use) {
     bucket.capacity = static_cast<uint64_t>(std::max<int128>(0, used)) + use.taken + use.remaining;
   }
   if (use.taken > 0) replica.Take(use.key, bucket, use.taken, use.at);
-  if (use.refunded == 0) return;
-  if (&replica == &debt_) {
-    debt_.Refund(StateName{use.key, use.window}, use.refunded, use.at);
-  } else {
-    replica.Refund(use.key, use.refunded, use.at);
-  }
+  if (use.refunded > 0) replica.Refund({use.key, bucket.window}, use.refunded, use.at);
 }
 
 void SharedLimits::SetPeers(std::vector<uint32_t> peers) {

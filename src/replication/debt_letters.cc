@@ -263,7 +263,11 @@ void DebtReplica::Merge(const ToldRow& told, Origin sender, Instant now) {
   const bool report = options_.report_changes && (subject.limited || window);
   const int128 before = report ? subject.rows.Debt(subject.ticks, now) : 0;
   const std::optional<uint64_t> more = subject.rows.Merge(told.row);
-  Remember(state.name, subject, window ? After(now, state.keep) : ForgetAt(subject, now));
+  if (!window) {
+    Remember(state.name, subject, ForgetAt(subject, now));
+  } else if (more.has_value()) {  // else it is kept as long, and rounding would push it on for ever
+    Remember(state.name, subject, After(now, state.keep));
+  }
   if (MustTell(subject, told, more.has_value(), sender)) {
     NoteUntold(state.name, subject, more.value_or(0), now);
   } else if (subject.limited || subject.to_all) {

@@ -186,6 +186,49 @@ TEST(DebtReplica, AnIdleSubjectCostsNothing) {
   EXPECT_EQ(node.keys(), 0u);
 }
 
+TEST(DebtReplica, ManyWindowsLeaveNoLargeTableBehind) {
+  DebtReplica node({0, 1}, {}, kStart);
+  const size_t before = node.bytes();
+  SharedBucket window{.capacity = 10, .limit = 0, .per = seconds(20)};
+  for (window.window = 1; window.window <= 1000; ++window.window) {
+    node.Take(kKey, window, 1, kStart);
+  }
+  node.Tick(kStart);
+  EXPECT_GT(node.bytes(), before + 100'000);
+  Instant now = kStart;
+  while (node.NextTick() < kEndOfTime) node.Tick(now = std::max(now, node.NextTick()));
+  EXPECT_EQ(node.keys(), 0u);
+  EXPECT_LE(now, kStart + seconds(21));
+  EXPECT_LT(node.bytes(), before + 30'000);
+}
+
+// How long is told in whole seconds, rounded up.
+TEST(DebtReplica, WhatIsToldAgainAndAgainIsNotKeptLonger) {
+  DebtReplica owner({0, 1}, {}, kStart), one({1, 1}, {}, kStart), other({2, 1}, {}, kStart);
+  for (DebtReplica* node : {&owner, &one, &other}) node->SetPeers({0, 1, 2});
+  const SharedBucket window{.capacity = 10, .limit = 0, .per = seconds(20), .window = 7};
+  owner.Take(kKey, window, 3, kStart);
+  const auto tell = [](DebtReplica& from, DebtReplica& to, uint32_t number, Instant now) {
+    bool good = false;
+    for (const Envelope& envelope : from.Everything(number, now)) {
+      to.Receive(envelope.bytes, now, good);
+      EXPECT_TRUE(good);
+    }
+  };
+  tell(owner, one, 1, kStart + milliseconds(100));
+  for (Instant now = kStart + milliseconds(200); now < kStart + seconds(30);
+       now += milliseconds(300)) {
+    tell(one, other, 2, now);
+    tell(other, one, 1, now + milliseconds(100));
+    for (DebtReplica* node : {&one, &other}) {
+      node->Tick(now + milliseconds(100));
+      const bool known = node->Remaining(kKey, window, now + milliseconds(100)) == 7;
+      EXPECT_TRUE(known || now > kStart + milliseconds(19'900));
+      EXPECT_FALSE(known && now > kStart + seconds(22));
+    }
+  }
+}
+
 TEST(DebtReplica, ANodeThatComesNewIsToldEverything) {
   DebtReplica one({0, 1}, {}, kStart), fresh({1, 2}, {}, kStart);
   one.SetPeers({0, 1});

@@ -94,9 +94,9 @@ class AgeZero final : public Liar {
 
 class RefundTwice final : public Liar {
   using Liar::Liar;
-  void Refund(const Key& key, uint64_t cost, Instant now) override {
-    Liar::Refund(key, cost, now);
-    Liar::Refund(key, cost, now);
+  void Refund(const StateName& name, uint64_t cost, Instant now) override {
+    Liar::Refund(name, cost, now);
+    Liar::Refund(name, cost, now);
   }
 };
 
