@@ -121,6 +121,11 @@ class DebtReplica : public Replica {
     bool owes_answer = false;  // at once
   };
 
+  struct Teller {
+    Origin life;
+    bool everything = false;  // it tells all that it knows, not what it has on its list
+  };
+
   // ---- debt_replica.cc
   // Null if there is no room for one more; and whether it is new.
   std::pair<Subject*, bool> FindOrMake(const StateName& name);
@@ -162,8 +167,8 @@ class DebtReplica : public Replica {
   void NoteHeard(Peer& peer, uint64_t end, uint64_t stretch, bool rows, Instant now);
   void NoteConfirmed(Peer& peer, uint64_t have, bool gap, Instant now);
   void NoteAnswer(Peer& peer, Instant now);
-  void Merge(const ToldRow& told, Origin sender, Instant now);
-  bool MustTell(Subject& subject, const ToldRow& told, bool grew, Origin sender);
+  void Merge(const ToldRow& told, const Teller& teller, Instant now);
+  bool MustTell(Subject& subject, const ToldRow& told, bool grew, const Teller& teller);
 
   const Origin self_;
   const DebtOptions options_;

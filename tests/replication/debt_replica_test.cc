@@ -114,6 +114,34 @@ TEST(DebtReplica, ANewHomeIsHandedWhatTheOldOneKnew) {
   EXPECT_EQ(home.Remaining(key, kLimit, kStart), 80u);
 }
 
+// What a newcomer asked for may come after what it was handed as a home, and faster.
+TEST(DebtReplica, AHomeThatIsToldEverythingStillTellsWhatItWasHanded) {
+  DebtReplica owner({0, 1}, {}, kStart), home({2, 1}, {}, kStart);
+  for (DebtReplica* node : {&owner, &home}) node->SetPeers({0, 1, 2});
+  const Key key = KeyAt(owner, 2);
+  owner.Take(key, kLimit, 3, kStart);
+  const Instant told = owner.NextTick();
+  const std::vector<Envelope> handed = owner.Tick(told);
+  ASSERT_EQ(handed.size(), 1u);
+  ASSERT_EQ(handed[0].to, 2u);
+  bool good = false;
+  home.Receive(handed[0].bytes, told + milliseconds(5), good);
+  for (const Envelope& envelope : owner.Everything(2, told + milliseconds(6))) {
+    home.Receive(envelope.bytes, told + milliseconds(6), good);
+    EXPECT_TRUE(good);
+  }
+  size_t rows = 0;
+  for (Instant now = told; now < told + seconds(10) && rows == 0; now += milliseconds(100)) {
+    for (const Envelope& envelope : home.Tick(now)) {
+      if (envelope.to != 1) continue;
+      EnvelopeReader reader(envelope.bytes);
+      ReadDebtHead(reader);
+      rows += ReadDebtRows(reader, now).size();
+    }
+  }
+  EXPECT_EQ(rows, 1u);
+}
+
 TEST(DebtReplica, WhatLeavesNoRoomIsToldToAllAtOnce) {
   DebtReplica node({0, 1}, {}, kStart);
   node.SetPeers({0, 1, 2});
