@@ -35,7 +35,7 @@ SharedLimits::SharedLimits(Origin self, const SharingOptions& options, Instant n
       queue_(self, QueueOf(options)),
       debt_(self, options.debt, now) {}
 
-// Windows are counted alike, whatever the way; only a log needs to know each hit.
+// Only a log needs to know each hit.
 Replica& SharedLimits::ReplicaFor(const SharedLimit& limit) {
   if (IsLog(limit)) return queue_;
   if (limit.limit == 0 || limit.sharing == Sharing::kDebt) return debt_;
