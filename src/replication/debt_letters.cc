@@ -250,10 +250,12 @@ void DebtReplica::NoteAnswer(Peer& peer, Instant now) {
 void DebtReplica::Merge(const ToldRow& told, const Teller& teller, Instant now) {
   const DebtState& state = told.state;
   if (told.row.origin == self_) return;  // nobody knows it better
+  const bool window = state.name.window != 0;
+  // Over, and told late: whoever has forgotten it would only tell it again.
+  if (window && state.keep == Duration{} && !subjects_.contains(state.name)) return;
   const auto [found, fresh] = FindOrMake(state.name);
   if (found == nullptr) return;
   Subject& subject = *found;
-  const bool window = state.name.window != 0;
   if (fresh) {
     // Nobody has asked for it here: of the limit, only how fast debts go is known.
     subject.limit.limit = window ? 0 : 1;

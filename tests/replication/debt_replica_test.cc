@@ -257,6 +257,21 @@ TEST(DebtReplica, WhatIsToldAgainAndAgainIsNotKeptLonger) {
   }
 }
 
+TEST(DebtReplica, AWindowThatIsOverIsNotTakenInAgain) {
+  DebtReplica owner({0, 1}, {}, kStart), other({1, 1}, {}, kStart);
+  for (DebtReplica* node : {&owner, &other}) node->SetPeers({0, 1});
+  const SharedBucket window{.capacity = 10, .limit = 0, .per = seconds(20), .window = 7};
+  owner.Take(kKey, window, 3, kStart);
+  for (const Duration passed : {seconds(21), seconds(19)}) {
+    bool good = false;
+    for (const Envelope& envelope : owner.Everything(1, kStart + passed)) {
+      other.Receive(envelope.bytes, kStart + passed, good);
+    }
+    EXPECT_TRUE(good);
+    EXPECT_EQ(other.keys(), passed < seconds(20) ? 1u : 0u);
+  }
+}
+
 TEST(DebtReplica, ANodeThatComesNewIsToldEverything) {
   DebtReplica one({0, 1}, {}, kStart), fresh({1, 2}, {}, kStart);
   one.SetPeers({0, 1});

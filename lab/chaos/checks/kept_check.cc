@@ -66,8 +66,9 @@ class KeptCheck final : public Observer {
 
   void CheckNothingIsOver(const Happening& h, const Cluster& cluster) const {
     const Scenario& s = cluster.scenario();
-    const Duration late =
-        lives_ * (travel_ + std::chrono::seconds(1)) + s.timing.patience + 2 * s.timing.heartbeat;
+    // What is not told yet is not forgotten: it waits at a node, and at the home that it is handed to.
+    const Duration late = lives_ * (travel_ + std::chrono::seconds(1)) + 2 * s.timing.patience +
+                          2 * s.timing.heartbeat;
     for (uint32_t key = 0; key < s.keys(); ++key) {
       const Limit& limit = s.limits[key];
       if (!limit.windows()) continue;

@@ -70,7 +70,7 @@ std::vector<PlantedBug> PlantedBugs() {
        Behind<EqualBirthsMerged>(kQueue)},
       {"window-leaks", "a window's count is told as the next one's", kDebt,
        Behind<WindowLeaks>(kDebt)},
-      {"window-cut-short", "others forget a window at once", kDebt, Behind<WindowCutShort>(kDebt)},
+      {"window-cut-short", "others forget a window soon", kDebt, Behind<WindowCutShort>(kDebt)},
       {"window-stays", "a window is kept long after its end", kDebt, Behind<WindowStays>(kDebt)},
       {"refund-moves", "a refund goes to another window than was charged", kDebt,
        Behind<RefundMoves>(kDebt)},
