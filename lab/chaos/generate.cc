@@ -50,20 +50,27 @@ class Generator {
     const bool skewed = !OneIn(3);
     for (NodeClock& clock : s_.clocks) {
       if (!skewed) continue;
-      clock.offset = Upto(Any<Duration>({seconds(1), seconds(100'000)}));
+      clock.offset = Upto(Any<Duration>({seconds(1), seconds(30), seconds(100'000)}));
       clock.drift_ppm = static_cast<int64_t>(Below(2 * kMostDriftPpm + 1)) - kMostDriftPpm;
     }
     s_.limits.resize(1 + Below(4));
-    for (SharedBucket& limit : s_.limits) limit = MakeLimit();
+    for (Limit& limit : s_.limits) limit = MakeLimit();
     s_.weather.latency = Seconds(Between(1e-4, 0.05));
     s_.weather.jitter = Any<Duration>({Duration(0), milliseconds(1), milliseconds(200)});
     s_.weather.loss = Any({0.0, 0.0, 0.01, 0.1, 0.3});
     s_.weather.duplication = Any({0.0, 0.01, 0.2});
   }
 
-  SharedBucket MakeLimit() {
-    SharedBucket limit;
+  // A server has debts count windows and queues keep logs; a counter does neither.
+  Limit MakeLimit() {
+    Limit limit;
     limit.capacity = OneIn(4) ? 1 + Below(4) : static_cast<uint64_t>(Between(5, 4000));
+    if (s_.kind != ReplicaKind::kCounter && OneIn(3)) {
+      limit.limit = 0;
+      const bool log = s_.kind == ReplicaKind::kQueue;
+      (log ? limit.per : limit.length) = Seconds(Between(5, 120));
+      return limit;
+    }
     const Duration fill = Seconds(Between(2, 300));  // from empty to full
     if (OneIn(2)) {                                  // in whole tokens a second or minute
       limit.per = Any<Duration>({seconds(1), seconds(60)});
@@ -99,13 +106,20 @@ class Generator {
       s_.converge = 25 * n * t.interval + seconds(2);
     }
     t.memory = outage_ + 2 * spread_ + seconds(5);
+    for (Limit& limit : s_.limits) {  // some windows count for others too, as slices do
+      if (limit.windows()) limit.per = t.memory + (OneIn(3) ? 2 * limit.length : Duration{});
+    }
+  }
+  // Tokens a second that can be admitted for long.
+  static double RateOf(const Limit& limit) {
+    const uint64_t tokens = limit.flows() ? limit.limit : limit.capacity;
+    const Duration in = limit.windows() ? limit.length : limit.per;
+    return static_cast<double>(tokens) / std::chrono::duration<double>(in).count();
   }
 
   void MakeTraffic(uint32_t key) {
-    const SharedBucket& limit = s_.limits[key];
-    const double rate =
-        static_cast<double>(limit.limit) / std::chrono::duration<double>(limit.per).count();
-    const double demand = rate * Between(0.3, 4);  // tokens a second
+    const Limit& limit = s_.limits[key];
+    const double demand = RateOf(limit) * Between(0.3, 4);  // tokens a second
     double cost = std::max(1.0, demand / kMostRequestsPerSecond);
     if (OneIn(4)) cost = std::max(cost, Between(1, static_cast<double>(limit.capacity)));
     cost = std::min(cost, static_cast<double>(limit.capacity));
@@ -127,6 +141,7 @@ class Generator {
         s_.actions.push_back(one);
         if (Below(100) >= refunds) continue;
         one.act = Act::kRefund;
+        one.taken = one.at;
         one.cost = OneIn(2) ? one.cost : 1 + Below(one.cost);
         one.at = std::min(one.at + Upto(seconds(OneIn(3) ? 30 : 1)), s_.busy_until);
         s_.actions.push_back(one);

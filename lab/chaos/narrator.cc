@@ -23,8 +23,7 @@ std::string Changes(const Happening& h) {
       ++forgotten[change.key];
       continue;
     }
-    text += fmt::format("; key {} row {}.{}.{} is {}", change.key, change.name.origin.node,
-                        change.name.origin.incarnation, change.name.segment, change.after->charged);
+    text += fmt::format("; key {} {} is {}", change.key, Shown(change.name), change.after->charged);
     if (change.after->refunded > 0) text += fmt::format(" - {}", change.after->refunded);
   }
   for (const auto& [key, rows] : forgotten) {
@@ -39,6 +38,12 @@ std::string Sent(const Happening& h) {
   return text.empty() ? text : "; sends to " + text.substr(0, text.size() - 1);
 }
 
+std::string Of(const Happening& h) {
+  std::string text = fmt::format("{} of key {}", h.cost, h.key);
+  if (h.window != 0) text += fmt::format(" in window {}", h.window);
+  return text;
+}
+
 std::string Line(const Happening& h) {
   switch (h.what) {
     case What::kStart: return fmt::format("node {} starts", h.node);
@@ -46,10 +51,9 @@ std::string Line(const Happening& h) {
     case What::kAway: return fmt::format("node {}: {}", h.node, NameOf(h.action->act));
     case What::kBack: return fmt::format("node {} is back", h.node);
     case What::kRequest:
-      return fmt::format("node {} {} {} of key {}", h.node, h.admitted ? "admits" : "refuses",
-                         h.cost, h.key);
-    case What::kTake: return fmt::format("node {} takes {} of key {}", h.node, h.cost, h.key);
-    case What::kRefund: return fmt::format("node {} refunds {} of key {}", h.node, h.cost, h.key);
+      return fmt::format("node {} {} {}", h.node, h.admitted ? "admits" : "refuses", Of(h));
+    case What::kTake: return fmt::format("node {} takes {}", h.node, Of(h));
+    case What::kRefund: return fmt::format("node {} refunds {}", h.node, Of(h));
     case What::kTick: return fmt::format("node {} ticks", h.node);
     case What::kReceive: return fmt::format("node {} hears node {}", h.node, h.other);
     case What::kCut:
@@ -62,6 +66,12 @@ std::string Line(const Happening& h) {
     case What::kForgotten: return "all should be full and forgotten now";
   }
   return {};
+}
+
+std::string Described(const Limit& limit) {
+  if (limit.flows()) return fmt::format("{} per {}", limit.limit, Shown(limit.per));
+  if (!limit.windows()) return fmt::format("a log of {}", Shown(limit.per));
+  return fmt::format("windows of {}, kept for {}", Shown(limit.length), Shown(limit.per));
 }
 
 class Narrator final : public Observer {
@@ -93,8 +103,8 @@ std::string Described(const Scenario& s) {
                         t.whole_buckets ? ", whole buckets" : "", Shown(t.memory));
   }
   for (uint32_t key = 0; key < s.keys(); ++key) {
-    text += fmt::format("key {}: capacity {}, {} per {}\n", key, s.limits[key].capacity,
-                        s.limits[key].limit, Shown(s.limits[key].per));
+    text += fmt::format("key {}: capacity {}, {}\n", key, s.limits[key].capacity,
+                        Described(s.limits[key]));
   }
   for (uint32_t node = 0; node < s.nodes(); ++node) {
     const NodeClock& clock = s.clocks[node];

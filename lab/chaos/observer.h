@@ -47,6 +47,7 @@ struct Happening {
   uint32_t node = 0;
   uint32_t other = 0;
   uint32_t key = 0;
+  int64_t window = 0;
   uint64_t cost = 0;
   bool admitted = false;
   bool good = true;

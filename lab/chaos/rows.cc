@@ -1,10 +1,19 @@
 #include "lab/chaos/rows.h"
 
+#include <fmt/core.h>
+
 #include "replication/counter_replica.h"
 #include "replication/debt_replica.h"
 #include "replication/queue_replica.h"
 
 namespace weir::chaos {
+
+std::string Shown(const RowName& name) {
+  std::string text =
+      fmt::format("row {}.{}.{}", name.origin.node, name.origin.incarnation, name.segment);
+  if (name.window != 0) text += fmt::format(" of window {}", name.window);
+  return text;
+}
 
 void ReadRows(const Replica& replica, const Key& key, std::vector<Row>& rows) {
   if (const auto* wrapper = dynamic_cast<const Wrapper*>(&replica)) {
@@ -23,11 +32,13 @@ void ReadRows(const Replica& replica, const Key& key, std::vector<Row>& rows) {
       rows.push_back({{e.name.origin, e.name.sequence}, e.birth, e.weight, e.refunded, e.life});
     }
   } else if (const auto* debt = dynamic_cast<const DebtReplica*>(&replica)) {
-    const DebtRows* known = debt->Find(key);
-    if (known == nullptr) return;
-    for (const DebtRows::Row& row : known->rows()) {
-      rows.push_back({{row.origin, row.segment}, row.epoch, row.charged, row.refunded, 0});
-    }
+    debt->ForEach([&](const StateName& state, const DebtRows& known) {
+      if (state.key != key) return;
+      for (const DebtRows::Row& row : known.rows()) {
+        const RowName name{row.origin, row.segment, state.window};
+        rows.push_back({name, row.epoch, row.charged, row.refunded, 0});
+      }
+    });
   }
 }
 

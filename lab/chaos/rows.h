@@ -4,6 +4,7 @@
 
 #include <compare>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "replication/replica.h"
@@ -13,19 +14,23 @@ namespace weir::chaos {
 struct RowName {
   Origin origin;
   uint64_t segment = 0;  // or an element's sequence; 0 where there is one row per origin
+  int64_t window = 0;
   auto operator<=>(const RowName&) const = default;
   template <typename H>
   friend H AbslHashValue(H h, const RowName& name) {
-    return H::combine(std::move(h), name.origin.node, name.origin.incarnation, name.segment);
+    return H::combine(std::move(h), name.origin.node, name.origin.incarnation, name.segment,
+                      name.window);
   }
 };
+
+std::string Shown(const RowName& name);
 
 struct Row {
   RowName name;
   Instant epoch{};  // on the node's clock; a counter has none
   uint64_t charged = 0;
   uint64_t refunded = 0;
-  int128 life = 0;  // of an element, in ticks
+  int128 life = 0;  // of an element, in ticks; of a log's, in nanoseconds
   bool operator==(const Row&) const = default;
 };
 
@@ -42,8 +47,8 @@ class Wrapper : public Replica {
   void Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override {
     inner_->Take(key, limit, cost, now);
   }
-  void Refund(const Key& key, uint64_t cost, Instant now) override {
-    inner_->Refund(key, cost, now);
+  void Refund(const StateName& name, uint64_t cost, Instant now) override {
+    inner_->Refund(name, cost, now);
   }
   int128 Level(const Key& key, const SharedBucket& limit, Instant now) override {
     return inner_->Level(key, limit, now);
@@ -53,6 +58,7 @@ class Wrapper : public Replica {
   std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override {
     return inner_->Receive(bytes, now, good);
   }
+  std::vector<Envelope> Farewell(Instant now) override { return inner_->Farewell(now); }
   std::vector<Envelope> Everything(uint32_t to, Instant now) override {
     return inner_->Everything(to, now);
   }
@@ -66,7 +72,7 @@ class Wrapper : public Replica {
   std::unique_ptr<Replica> inner_;
 };
 
-// Appended to `rows`, in any order.
+// Of all windows of the key. Appended to `rows`, in any order.
 void ReadRows(const Replica& replica, const Key& key, std::vector<Row>& rows);
 
 }  // namespace weir::chaos

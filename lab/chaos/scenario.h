@@ -44,6 +44,31 @@ struct Action {
   Duration lasts{};
   NodeSet from = 0, to = 0;
   bool both = false;  // and nothing comes back
+  Instant taken{};    // of a refund: when that was
+};
+
+// A limit as all nodes know it. If nothing flows in (limit 0), what is taken counts whole until it is
+// over:
+//
+//   a log    `per` after it was taken
+//   windows  are of a length; a node counts in the one that its own clock is in, so that nodes may be
+//            in different ones. What was counted in one is kept for `per` after its end.
+struct Limit : SharedBucket {
+  Duration length{};  // of a window; 0: there are none
+
+  bool flows() const { return limit > 0; }
+  bool windows() const { return length > Duration{}; }
+  int64_t WindowOf(Instant local) const {
+    return windows() ? int64_t(FloorDiv(ToNanos(local), length.count())) : 0;
+  }
+  Instant EndOf(int64_t number) const { return FromNanos((number + 1) * length.count()); }
+  // What a node asks for whose clock shows this.
+  SharedBucket Asked(Instant local) const {
+    SharedBucket asked = *this;
+    asked.window = WindowOf(local);
+    if (windows()) asked.per += EndOf(asked.window) - local;
+    return asked;
+  }
 };
 
 // What the replicas are made with; each kind takes what it knows.
@@ -58,6 +83,11 @@ struct Timing {
 // Ages travel rounded down to at most so much.
 inline constexpr Duration kAgeStep = std::chrono::microseconds(100);
 
+// By how much two clocks may differ about so long a time; and rounding.
+constexpr Duration DriftIn(Duration d) {
+  return d / kMillion * 3 * kMostDriftPpm + std::chrono::microseconds(2);
+}
+
 struct Weather {
   Duration latency = std::chrono::milliseconds(1);
   Duration jitter{};
@@ -70,9 +100,9 @@ struct Scenario {
   ReplicaKind kind = ReplicaKind::kDebt;
   Timing timing;
   Weather weather;
-  std::vector<NodeClock> clocks;     // by node
-  std::vector<SharedBucket> limits;  // by key
-  std::vector<Action> actions;       // in order of time
+  std::vector<NodeClock> clocks;  // by node
+  std::vector<Limit> limits;      // by key
+  std::vector<Action> actions;    // in order of time
   Instant busy_until;
   Duration converge{};  // the time that news may take after quiet
 

@@ -1,6 +1,7 @@
 #include "lab/chaos/simulation.h"
 
 #include <algorithm>
+#include <map>
 #include <queue>
 
 #include "lab/chaos/gross_debt.h"
@@ -18,7 +19,7 @@ class Run final : public Cluster {
       std::span<const std::unique_ptr<Observer>> observers)
       : s_(scenario), subject_(subject), observers_(observers), network_(scenario) {
     nodes_.resize(s_.nodes());
-    for (const SharedBucket& limit : s_.limits) gross_.emplace_back(limit);
+    for (const Limit& limit : s_.limits) gross_.emplace_back(limit);
     members_ = (NodeSet{1} << s_.nodes()) - 1;
   }
 
@@ -61,8 +62,8 @@ class Run final : public Cluster {
     uint32_t incarnation = 0;
     State state = State::kGone;
     Instant due = kEndOfTime;
-    std::vector<std::shared_ptr<const Carried>> inbox;  // while it pauses
-    std::vector<uint64_t> refundable;                   // by key
+    std::vector<std::shared_ptr<const Carried>> inbox;            // while it pauses
+    std::map<std::pair<uint32_t, int64_t>, uint64_t> refundable;  // by key and window
     RowTracker rows;
   };
   enum class Kind : uint8_t { kTick, kArrive, kWake, kMend, kCalm, kWelcome };
@@ -187,25 +188,34 @@ class Run final : public Cluster {
   void Use(const Action& action) {
     Node& node = nodes_[action.node];
     const Key key = KeyOf(action.key);
-    const SharedBucket& limit = s_.limits[action.key];
-    Happening use{.node = action.node, .key = action.key, .cost = action.cost};
+    const Limit& limit = s_.limits[action.key];
+    const Instant now = Local(action.node);
+    const bool back = action.act == Act::kRefund;
+    // It is given back to the window that was charged.
+    const Instant counted = back ? s_.clocks[action.node].Local(action.taken) : now;
+    Happening use{.node = action.node,
+                  .key = action.key,
+                  .window = limit.WindowOf(counted),
+                  .cost = action.cost};
+    uint64_t& refundable = node.refundable[{action.key, use.window}];
     if (action.act == Act::kRequest) {
       use.what = What::kRequest;
-      use.admitted = node.replica->Admit(key, limit, use.cost, Local(action.node));
+      use.admitted = node.replica->Admit(key, limit.Asked(now), use.cost, now);
       ++counts_.requests;
       ++(use.admitted ? counts_.admitted : counts_.refused);
     } else if (action.act == Act::kTake) {
       use.what = What::kTake;
-      node.replica->Take(key, limit, use.cost, Local(action.node));
+      node.replica->Take(key, limit.Asked(now), use.cost, now);
     } else {
       use.what = What::kRefund;
-      use.cost = std::min(use.cost, node.refundable[action.key]);
+      use.cost = std::min(use.cost, refundable);
       if (use.cost == 0) return;
-      node.refundable[action.key] -= use.cost;
-      node.replica->Refund(key, use.cost, Local(action.node));
+      refundable -= use.cost;
+      node.replica->Refund({key, use.window}, use.cost, now);
+      gross_[action.key].Refund(now_);
     }
     const bool took = use.admitted || use.what == What::kTake;
-    if (took) node.refundable[action.key] += use.cost;
+    if (took) refundable += use.cost;
     if (took) gross_[action.key].Charge(use.cost, now_);
     TellWithChanges(use, action.key, action.key);
     Schedule(action.node);
@@ -249,7 +259,7 @@ class Run final : public Cluster {
     node.incarnation += first || subject_.new_life_new_name ? 1 : 0;
     node.replica = subject_.make(s_, {n, node.incarnation}, Local(n));
     node.state = State::kUp;
-    node.refundable.assign(s_.keys(), 0);
+    node.refundable.clear();
     node.rows = RowTracker(s_.keys());
     node.replica->SetPeers(Peers());
     Tell({.what = What::kStart, .node = n});

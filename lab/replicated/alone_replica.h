@@ -22,7 +22,7 @@ class AloneReplica final : public Replica {
   void Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override {
     buckets_[key].Charge(PartOf(limit), cost, now);
   }
-  void Refund(const Key&, uint64_t, Instant) override {}
+  void Refund(const StateName&, uint64_t, Instant) override {}
   int128 Level(const Key& key, const SharedBucket& limit, Instant now) override {
     const auto it = buckets_.find(key);
     const SharedBucket part = PartOf(limit);

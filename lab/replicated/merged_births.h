@@ -27,8 +27,8 @@ class MergedBirths final : public Replica {
   void Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override {
     queue_->Take(key, limit, cost, now);
   }
-  void Refund(const Key& key, uint64_t cost, Instant now) override {
-    queue_->Refund(key, cost, now);
+  void Refund(const StateName& name, uint64_t cost, Instant now) override {
+    queue_->Refund(name, cost, now);
   }
   int128 Level(const Key& key, const SharedBucket& limit, Instant now) override {
     return queue_->Level(key, limit, now);

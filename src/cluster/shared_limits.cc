@@ -35,7 +35,7 @@ SharedLimits::SharedLimits(Origin self, const SharingOptions& options, Instant n
       queue_(self, QueueOf(options)),
       debt_(self, options.debt, now) {}
 
-// Windows are counted alike, whatever the way; only a log needs to know each hit.
+// Only a log needs to know each hit.
 Replica& SharedLimits::ReplicaFor(const SharedLimit& limit) {
   if (IsLog(limit)) return queue_;
   if (limit.limit == 0 || limit.sharing == Sharing::kDebt) return debt_;
@@ -125,12 +125,7 @@ void SharedLimits::Enter(const Use& use) {
     bucket.capacity = static_cast<uint64_t>(std::max<int128>(0, used)) + use.taken + use.remaining;
   }
   if (use.taken > 0) replica.Take(use.key, bucket, use.taken, use.at);
-  if (use.refunded == 0) return;
-  if (&replica == &debt_) {
-    debt_.Refund(StateName{use.key, use.window}, use.refunded, use.at);
-  } else {
-    replica.Refund(use.key, use.refunded, use.at);
-  }
+  if (use.refunded > 0) replica.Refund({use.key, bucket.window}, use.refunded, use.at);
 }
 
 void SharedLimits::SetPeers(std::vector<uint32_t> peers) {

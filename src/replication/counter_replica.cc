@@ -95,8 +95,8 @@ int128 CounterReplica::Level(const Key& key, const SharedBucket& limit, Instant 
   return Brought(key, limit, now).Level();
 }
 
-void CounterReplica::Refund(const Key& key, uint64_t cost, Instant now) {
-  const auto it = buckets_.find(key);
+void CounterReplica::Refund(const StateName& name, uint64_t cost, Instant now) {
+  const auto it = buckets_.find(name.key);
   if (it == buckets_.end()) return;
   Bucket& bucket = it->second;
   Row& row = bucket.rows[bucket.RowOf(deltas_.self())];
@@ -107,7 +107,7 @@ void CounterReplica::Refund(const Key& key, uint64_t cost, Instant now) {
   bucket.Refill(now);
   bucket.limit += Ticks(bucket.shape).Of(cost);
   bucket.Refill(now);
-  OweOwn(key);
+  OweOwn(name.key);
 }
 
 std::vector<Envelope> CounterReplica::Tick(Instant now) {

@@ -53,7 +53,7 @@ class CounterReplica final : public Replica {
   void SetPeers(std::vector<uint32_t> peers) override;
   bool Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override;
   void Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override;
-  void Refund(const Key& key, uint64_t cost, Instant now) override;
+  void Refund(const StateName& name, uint64_t cost, Instant now) override;
   int128 Level(const Key& key, const SharedBucket& limit, Instant now) override;
   std::vector<Envelope> Tick(Instant now) override;
   std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override;

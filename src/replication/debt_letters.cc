@@ -175,7 +175,8 @@ std::vector<Envelope> DebtReplica::Receive(std::string_view bytes, Instant now, 
   good = reader.done() && head.kind == ReplicaKind::kDebt && sender != nullptr;
   if (!good) return {};
   Peer& peer = *sender;
-  for (const ToldRow& row : rows) Merge(row, head.sender, now);
+  const Teller teller{head.sender, debt.stretch == 0};
+  for (const ToldRow& row : rows) Merge(row, teller, now);
   if (head.sender.incarnation < peer.incarnation) return {};  // from the grave; its rows count
   const bool hears_me = debt.incarnation == self_.incarnation;
   if (head.sender.incarnation > peer.incarnation) {
@@ -246,13 +247,15 @@ void DebtReplica::NoteAnswer(Peer& peer, Instant now) {
   SetNextDeaf();
 }
 
-void DebtReplica::Merge(const ToldRow& told, Origin sender, Instant now) {
+void DebtReplica::Merge(const ToldRow& told, const Teller& teller, Instant now) {
   const DebtState& state = told.state;
   if (told.row.origin == self_) return;  // nobody knows it better
+  const bool window = state.name.window != 0;
+  // Over, and told late: whoever has forgotten it would only tell it again.
+  if (window && state.keep == Duration{} && !subjects_.contains(state.name)) return;
   const auto [found, fresh] = FindOrMake(state.name);
   if (found == nullptr) return;
   Subject& subject = *found;
-  const bool window = state.name.window != 0;
   if (fresh) {
     // Nobody has asked for it here: of the limit, only how fast debts go is known.
     subject.limit.limit = window ? 0 : 1;
@@ -263,8 +266,12 @@ void DebtReplica::Merge(const ToldRow& told, Origin sender, Instant now) {
   const bool report = options_.report_changes && (subject.limited || window);
   const int128 before = report ? subject.rows.Debt(subject.ticks, now) : 0;
   const std::optional<uint64_t> more = subject.rows.Merge(told.row);
-  Remember(state.name, subject, window ? After(now, state.keep) : ForgetAt(subject, now));
-  if (MustTell(subject, told, more.has_value(), sender)) {
+  if (!window) {
+    Remember(state.name, subject, ForgetAt(subject, now));
+  } else if (more.has_value()) {  // else it is kept as long, and rounding would push it on for ever
+    Remember(state.name, subject, After(now, state.keep));
+  }
+  if (MustTell(subject, told, more.has_value(), teller)) {
     NoteUntold(state.name, subject, more.value_or(0), now);
   } else if (subject.limited || subject.to_all) {
     TellIfUrgent(state.name, subject, now);  // there may be less room than there was
@@ -277,19 +284,20 @@ void DebtReplica::Merge(const ToldRow& told, Origin sender, Instant now) {
 }
 
 // Whether this node has to tell of the row: it was handed to it and has not been told, or comes from
-// the grave. A row that its owner tells not to this node alone, it tells everybody.
-bool DebtReplica::MustTell(Subject& subject, const ToldRow& told, bool grew, Origin sender) {
+// the grave. A row that its owner tells not to this node alone, it tells everybody; but of Everything
+// there is to know this node alone is told.
+bool DebtReplica::MustTell(Subject& subject, const ToldRow& told, bool grew, const Teller& teller) {
   const std::vector<DebtRows::Row>& rows = subject.rows.rows();
   const auto known = std::find_if(rows.begin(), rows.end(), [&](const DebtRows::Row& row) {
     return row.origin == told.row.origin && row.segment == told.row.segment;
   });
   const bool listed = known->place != 0 || known->untold;
-  const bool handed = told.state.handed, by_owner = sender == told.row.origin;
-  const bool from_grave = by_owner && IsOver(sender);
+  const bool handed = told.state.handed, by_owner = teller.life == told.row.origin;
+  const bool from_grave = by_owner && IsOver(teller.life);
   if (!grew && (listed || !handed)) return false;
   if (!handed && !from_grave && !listed) return false;
   const auto i = static_cast<size_t>(known - rows.begin());
-  if (!handed && by_owner && !from_grave) {
+  if (!handed && by_owner && !from_grave && !teller.everything) {
     if (known->place != 0) list_.Remove(known->place);
     subject.rows.SetPlace(i, 0, false);
     return false;

@@ -179,13 +179,13 @@ void DebtReplica::Forget(Instant now) {
   }
 }
 
-const DebtRows* DebtReplica::Find(const Key& key) const {
-  const auto found = subjects_.find({key});
+const DebtRows* DebtReplica::Find(const StateName& name) const {
+  const auto found = subjects_.find(name);
   return found == subjects_.end() ? nullptr : &found->second.rows;
 }
 
 size_t DebtReplica::bytes() const {
-  size_t bytes = subjects_.capacity() * (sizeof(StateName) + sizeof(Subject) + 1);
+  size_t bytes = MapBytes(subjects_);
   for (const auto& [name, subject] : subjects_) bytes += subject.rows.heap_bytes();
   bytes += peers_.capacity() * sizeof(Peer) + list_.bytes();
   bytes += (untold_.capacity() + urgent_.capacity()) * sizeof(StateName);

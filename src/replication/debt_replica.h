@@ -34,8 +34,6 @@
 
 #include <queue>
 
-#include <absl/container/flat_hash_map.h>
-
 #include "replication/debt_wire.h"
 #include "replication/key_map.h"
 #include "replication/replica.h"
@@ -64,10 +62,7 @@ class DebtReplica : public Replica {
   void SetPeers(std::vector<uint32_t> peers) override;
   bool Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override;
   void Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override;
-  void Refund(const Key& key, uint64_t cost, Instant now) override {
-    Refund(StateName{key}, cost, now);
-  }
-  void Refund(const StateName& name, uint64_t cost, Instant now);
+  void Refund(const StateName& name, uint64_t cost, Instant now) override;
   int128 Level(const Key& key, const SharedBucket& limit, Instant now) override;
   std::vector<Envelope> Tick(Instant now) override;
   std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override;
@@ -79,7 +74,12 @@ class DebtReplica : public Replica {
   size_t keys() const override { return subjects_.size(); }
 
   uint64_t Remaining(const Key& key, const SharedBucket& limit, Instant now);
-  const DebtRows* Find(const Key& key) const;
+  const DebtRows* Find(const StateName& name) const;
+  // All that is known, in any order.
+  template <typename See>
+  void ForEach(See see) const {
+    for (const auto& [name, subject] : subjects_) see(name, subject.rows);
+  }
   uint32_t HomeOf(const Key& key) const;
   uint64_t turned_away() const { return turned_away_; }  // subjects that there was no room for
   uint64_t pushes() const { return pushes_; }            // subjects that were told at once
@@ -119,6 +119,11 @@ class DebtReplica : public Replica {
     bool lost = false;         // or, if it is so for long, ever
     bool owes_word = false;    // something came that it has not been told of
     bool owes_answer = false;  // at once
+  };
+
+  struct Teller {
+    Origin life;
+    bool everything = false;  // it tells all that it knows, not what it has on its list
   };
 
   // ---- debt_replica.cc
@@ -162,13 +167,13 @@ class DebtReplica : public Replica {
   void NoteHeard(Peer& peer, uint64_t end, uint64_t stretch, bool rows, Instant now);
   void NoteConfirmed(Peer& peer, uint64_t have, bool gap, Instant now);
   void NoteAnswer(Peer& peer, Instant now);
-  void Merge(const ToldRow& told, Origin sender, Instant now);
-  bool MustTell(Subject& subject, const ToldRow& told, bool grew, Origin sender);
+  void Merge(const ToldRow& told, const Teller& teller, Instant now);
+  bool MustTell(Subject& subject, const ToldRow& told, bool grew, const Teller& teller);
 
   const Origin self_;
   const DebtOptions options_;
 
-  absl::flat_hash_map<StateName, Subject, HashOfState> subjects_;
+  KeyMap<Subject, StateName, HashOfState> subjects_;
   std::vector<Peer> peers_;  // by number
   TellingList list_;
   uint64_t segments_ = 0;

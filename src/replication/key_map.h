@@ -2,8 +2,8 @@
 // are hashes already.
 //
 // Entries lie side by side in a vector, so that going through them is going through memory, in the
-// order in which they came; an index of their places, twice as large at least, is probed from the
-// low bits of the key on. Erasing moves the last entry into the gap. References last until the next
+// order in which they came: the same in every run, so that a simulation repeats. An index of their
+// places, twice as large at least, is probed from the low bits of the key's hash on. Erasing moves the last entry into the gap. References last until the next
 // insertion or erasure.
 #pragma once
 
@@ -24,10 +24,26 @@ struct HashOfKey {
   size_t operator()(const Key& key) const noexcept { return key.low; }
 };
 
-template <typename Value>
+// A key, and of a limit that counts by windows, which of them.
+struct StateName {
+  Key key;
+  int64_t window = 0;
+
+  StateName() = default;
+  StateName(const Key& of, int64_t in = 0) : key(of), window(in) {}
+  bool operator==(const StateName&) const = default;
+};
+
+struct HashOfState {
+  size_t operator()(const StateName& name) const noexcept {
+    return name.key.low ^ (static_cast<uint64_t>(name.window) * 0x9e3779b97f4a7c15);
+  }
+};
+
+template <typename Value, typename Name = Key, typename Hash = HashOfKey>
 class KeyMap {
  public:
-  using value_type = std::pair<Key, Value>;
+  using value_type = std::pair<Name, Value>;
   using iterator = typename std::vector<value_type>::iterator;
   using const_iterator = typename std::vector<value_type>::const_iterator;
 
@@ -38,19 +54,23 @@ class KeyMap {
   const_iterator begin() const { return entries_.begin(); }
   const_iterator end() const { return entries_.end(); }
 
-  iterator find(const Key& key) { return begin() + static_cast<ptrdiff_t>(PlaceOf(key)); }
-  const_iterator find(const Key& key) const {
+  iterator find(const Name& key) { return begin() + static_cast<ptrdiff_t>(PlaceOf(key)); }
+  const_iterator find(const Name& key) const {
     return begin() + static_cast<ptrdiff_t>(PlaceOf(key));
   }
-  bool contains(const Key& key) const { return PlaceOf(key) < size(); }
-  const Value& at(const Key& key) const {
+  bool contains(const Name& key) const { return PlaceOf(key) < size(); }
+  const Value& at(const Name& key) const {
     assert(contains(key));
     return find(key)->second;
   }
-  Value& operator[](const Key& key) { return try_emplace(key).first->second; }
+  Value& at(const Name& key) {
+    assert(contains(key));
+    return find(key)->second;
+  }
+  Value& operator[](const Name& key) { return try_emplace(key).first->second; }
 
   template <typename... Arguments>
-  std::pair<iterator, bool> try_emplace(const Key& key, Arguments&&... arguments) {
+  std::pair<iterator, bool> try_emplace(const Name& key, Arguments&&... arguments) {
     const size_t place = PlaceOf(key);
     if (place < size()) return {begin() + static_cast<ptrdiff_t>(place), false};
     entries_.emplace_back(std::piecewise_construct, std::forward_as_tuple(key),
@@ -73,7 +93,7 @@ class KeyMap {
     entries_.pop_back();
     if (8 * size() < index_.size() && index_.size() > 8) Shrink();
   }
-  void erase(const Key& key) {
+  void erase(const Name& key) {
     if (const iterator it = find(key); it != end()) erase(it);
   }
 
@@ -102,11 +122,11 @@ class KeyMap {
  private:
   static constexpr uint32_t kFree = UINT32_MAX;
 
-  size_t Home(const Key& key) const { return key.low & (index_.size() - 1); }
+  size_t Home(const Name& key) const { return Hash()(key) & (index_.size() - 1); }
   size_t After(size_t slot) const { return (slot + 1) & (index_.size() - 1); }
 
   // size() if it is not there.
-  size_t PlaceOf(const Key& key) const {
+  size_t PlaceOf(const Name& key) const {
     if (index_.empty()) return size();
     for (size_t slot = Home(key);; slot = After(slot)) {
       const uint32_t place = index_[slot];
@@ -115,12 +135,12 @@ class KeyMap {
     }
   }
   // Of one that is there.
-  size_t SlotOf(const Key& key) const {
+  size_t SlotOf(const Name& key) const {
     size_t slot = Home(key);
     while (!(entries_[index_[slot]].first == key)) slot = After(slot);
     return slot;
   }
-  size_t FreeSlot(const Key& key) const {
+  size_t FreeSlot(const Name& key) const {
     size_t slot = Home(key);
     while (index_[slot] != kFree) slot = After(slot);
     return slot;
@@ -152,22 +172,9 @@ class KeyMap {
   std::vector<uint32_t> index_;  // places in entries_; a power of two of them, or none
 };
 
-template <typename Value>
-size_t MapBytes(const KeyMap<Value>& map) {
+template <typename Value, typename Name, typename Hash>
+size_t MapBytes(const KeyMap<Value, Name, Hash>& map) {
   return map.bytes();
 }
-
-// A key, and of a limit that counts by windows, which of them.
-struct StateName {
-  Key key;
-  int64_t window = 0;
-  bool operator==(const StateName&) const = default;
-};
-
-struct HashOfState {
-  size_t operator()(const StateName& name) const noexcept {
-    return name.key.low ^ (static_cast<uint64_t>(name.window) * 0x9e3779b97f4a7c15);
-  }
-};
 
 }  // namespace weir

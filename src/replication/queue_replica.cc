@@ -40,11 +40,11 @@ int128 QueueReplica::Level(const Key& key, const SharedBucket& limit, Instant no
   return full - it->second.Alive(now);
 }
 
-void QueueReplica::Refund(const Key& key, uint64_t cost, Instant now) {
-  const auto it = queues_.find(key);
+void QueueReplica::Refund(const StateName& name, uint64_t cost, Instant now) {
+  const auto it = queues_.find(name.key);
   if (it == queues_.end()) return;
-  for (const ElementName& name : it->second.Refund(deltas_.self(), cost, now)) {
-    deltas_.Owe(key, {&name, 1}, deltas_.self().node);
+  for (const ElementName& element : it->second.Refund(deltas_.self(), cost, now)) {
+    deltas_.Owe(name.key, {&element, 1}, deltas_.self().node);
   }
 }
 

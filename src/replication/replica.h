@@ -11,6 +11,7 @@
 
 #include "algorithms/algorithm.h"
 #include "replication/correspondent.h"
+#include "replication/key_map.h"
 
 namespace weir {
 
@@ -37,8 +38,8 @@ class Replica : public Correspondent {
   virtual bool Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) = 0;
   // Takes `cost`, room or not: debt is carried.
   virtual void Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) = 0;
-  // Takes back what this node admitted: `cost` of it.
-  virtual void Refund(const Key& key, uint64_t cost, Instant now) = 0;
+  // Takes back what this node admitted (of a limit that counts by windows, in this one): `cost` of it.
+  virtual void Refund(const StateName& name, uint64_t cost, Instant now) = 0;
   // What is there, in Ticks(limit) (ticks.h); below zero if more was taken than there was.
   virtual int128 Level(const Key& key, const SharedBucket& limit, Instant now) = 0;
 

@@ -98,9 +98,8 @@ TokenQueue::Merged TokenQueue::Merge(const Element& theirs, Instant now, Duratio
   const auto at = PlaceOf(theirs.name);
   if (at == by_name_.end() || elements_[*at].name != theirs.name) {
     const Ticks ticks = Time();
-    if (ticks.At(theirs.birth) + theirs.life + ticks.In(margin) <= ticks.At(now)) {
-      return Merged::kTooOld;
-    }
+    const int128 kept_until = ticks.At(theirs.birth) + theirs.life + ticks.In(margin);
+    if (kept_until <= ticks.At(now) || WasRemoved(theirs.name)) return Merged::kTooOld;
     Insert(theirs);
     return Merged::kNew;
   }
@@ -130,6 +129,7 @@ std::vector<ElementName> TokenQueue::Expire(Instant now, Duration margin) {
     // What was refunded stays as long as without, or a late copy would bring it back.
     if (std::max(death, ticks.At(element.birth) + element.life) > end) break;
     gone_ = death;
+    NoteRemoved(element.name);
     removed.push_back(element.name);
   }
   Remove(0, static_cast<uint32_t>(removed.size()));
@@ -149,6 +149,23 @@ void TokenQueue::Remove(uint32_t from, uint32_t count) {
   elements_.erase(elements_.begin() + from, elements_.begin() + from + count);
   std::erase_if(by_name_, [&](uint32_t i) { return i >= from && i - from < count; });
   for (uint32_t& i : by_name_) i -= i > from ? count : 0;
+}
+
+bool TokenQueue::WasRemoved(const ElementName& name) const {
+  return std::any_of(removed_.begin(), removed_.end(), [&](const ElementName& last) {
+    return last.origin == name.origin && last.sequence >= name.sequence;
+  });
+}
+
+void TokenQueue::NoteRemoved(const ElementName& name) {
+  const auto of_origin =
+      std::find_if(removed_.begin(), removed_.end(),
+                   [&](const ElementName& last) { return last.origin == name.origin; });
+  if (of_origin == removed_.end()) {
+    removed_.push_back(name);
+  } else {
+    of_origin->sequence = std::max(of_origin->sequence, name.sequence);
+  }
 }
 
 }  // namespace weir

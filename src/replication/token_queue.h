@@ -14,7 +14,9 @@
 // An element counts for as much of it as is not back: min(weight, (death - now) * rate). On one node
 // that is a token bucket, exactly. Dead elements (Listing 4.1, erratum 2) stay
 // for a margin, in which they count for nothing but still push those behind them (section 5.4,
-// erratum 5). An element that comes back after that is known by its age and not taken in again.
+// erratum 5). An element that comes back after that is known by its age and not taken in again; or,
+// since ages lag, by its sequence: what its origin admitted after it has been removed already. It would
+// push those behind it twice.
 //
 // A bucket that nothing flows into (limit 0) is a sliding log instead (section 4.1.1): an element
 // counts whole until it is `per` old, whatever stands before it.
@@ -70,7 +72,8 @@ class TokenQueue {
   std::vector<ElementName> Expire(Instant now, Duration margin);
 
   size_t bytes() const {
-    return elements_.capacity() * sizeof(Element) + by_name_.capacity() * sizeof(uint32_t);
+    return elements_.capacity() * sizeof(Element) + by_name_.capacity() * sizeof(uint32_t) +
+           removed_.capacity() * sizeof(ElementName);
   }
 
  private:
@@ -83,9 +86,12 @@ class TokenQueue {
   std::vector<uint32_t>::const_iterator PlaceOf(const ElementName& name) const;
   void Insert(const Element& element);
   void Remove(uint32_t from, uint32_t count);
+  bool WasRemoved(const ElementName& name) const;
+  void NoteRemoved(const ElementName& name);
 
   SharedBucket shape_;
-  int128 gone_ = kLongAgo;  // the death of the last that was removed
+  int128 gone_ = kLongAgo;            // the death of the last that was removed
+  std::vector<ElementName> removed_;  // of each origin, the last
   std::vector<Element> elements_;
   std::vector<uint32_t> by_name_;  // where they stand in elements_
 };

@@ -27,16 +27,17 @@ Windows CountingNow(const A& algorithm, Instant now) {
   return {};
 }
 
+// Windows are counted alike whatever the way, and told like a debt.
 template <typename A>
 SharedLimit LimitOf(const A& algorithm, Sharing sharing, Window window, Instant now) {
   const uint64_t capacity = algorithm.Capacity();
   if constexpr (std::is_same_v<A, TokenBucket>) {
     return {sharing, capacity, algorithm.limit, algorithm.per};
   } else if constexpr (std::is_same_v<A, FixedWindow>) {
-    return {sharing, capacity, 0, algorithm.EndOf(window) - now + kAfterwards};
+    return {Sharing::kDebt, capacity, 0, algorithm.EndOf(window) - now + kAfterwards};
   } else if constexpr (std::is_same_v<A, SlidingWindow>) {
     const Instant end = algorithm.StartOf(window + algorithm.slices + 1);
-    return {sharing, capacity, 0, end - now + kAfterwards};
+    return {Sharing::kDebt, capacity, 0, end - now + kAfterwards};
   } else if constexpr (std::is_same_v<A, SlidingLog>) {
     return {sharing, capacity, 0, algorithm.per};
   }

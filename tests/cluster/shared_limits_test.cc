@@ -190,6 +190,14 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"SlidingWindow",
              "{algorithm: sliding_window, edge: strict, limit: 100, per: 10d, coordination: "
              "replicated}"},
+        Case{"FixedWindowOfAQueue",
+             "{algorithm: fixed_window, limit: 100, per: 10d, coordination: {replicated: queue}}"},
+        Case{"SlidingWindowOfAQueue",
+             "{algorithm: sliding_window, edge: strict, limit: 100, per: 10d, coordination: "
+             "{replicated: queue}}"},
+        Case{"FixedWindowOfACounter",
+             "{algorithm: fixed_window, limit: 100, per: 10d, coordination: {replicated: "
+             "counter}}"},
         Case{"SlidingLog",
              "{algorithm: sliding_log, limit: 100, per: 10d, coordination: {replicated: queue}}"}),
     [](const auto& one) { return std::string(one.param.name); });

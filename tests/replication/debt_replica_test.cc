@@ -114,6 +114,34 @@ TEST(DebtReplica, ANewHomeIsHandedWhatTheOldOneKnew) {
   EXPECT_EQ(home.Remaining(key, kLimit, kStart), 80u);
 }
 
+// What a newcomer asked for may come after what it was handed as a home, and faster.
+TEST(DebtReplica, AHomeThatIsToldEverythingStillTellsWhatItWasHanded) {
+  DebtReplica owner({0, 1}, {}, kStart), home({2, 1}, {}, kStart);
+  for (DebtReplica* node : {&owner, &home}) node->SetPeers({0, 1, 2});
+  const Key key = KeyAt(owner, 2);
+  owner.Take(key, kLimit, 3, kStart);
+  const Instant told = owner.NextTick();
+  const std::vector<Envelope> handed = owner.Tick(told);
+  ASSERT_EQ(handed.size(), 1u);
+  ASSERT_EQ(handed[0].to, 2u);
+  bool good = false;
+  home.Receive(handed[0].bytes, told + milliseconds(5), good);
+  for (const Envelope& envelope : owner.Everything(2, told + milliseconds(6))) {
+    home.Receive(envelope.bytes, told + milliseconds(6), good);
+    EXPECT_TRUE(good);
+  }
+  size_t rows = 0;
+  for (Instant now = told; now < told + seconds(10) && rows == 0; now += milliseconds(100)) {
+    for (const Envelope& envelope : home.Tick(now)) {
+      if (envelope.to != 1) continue;
+      EnvelopeReader reader(envelope.bytes);
+      ReadDebtHead(reader);
+      rows += ReadDebtRows(reader, now).size();
+    }
+  }
+  EXPECT_EQ(rows, 1u);
+}
+
 TEST(DebtReplica, WhatLeavesNoRoomIsToldToAllAtOnce) {
   DebtReplica node({0, 1}, {}, kStart);
   node.SetPeers({0, 1, 2});
@@ -184,6 +212,64 @@ TEST(DebtReplica, AnIdleSubjectCostsNothing) {
   Instant now = kStart;
   for (int i = 0; i < 40; ++i) node.Tick(now += seconds(1));
   EXPECT_EQ(node.keys(), 0u);
+}
+
+TEST(DebtReplica, ManyWindowsLeaveNoLargeTableBehind) {
+  DebtReplica node({0, 1}, {}, kStart);
+  const size_t before = node.bytes();
+  SharedBucket window{.capacity = 10, .limit = 0, .per = seconds(20)};
+  for (window.window = 1; window.window <= 1000; ++window.window) {
+    node.Take(kKey, window, 1, kStart);
+  }
+  node.Tick(kStart);
+  EXPECT_GT(node.bytes(), before + 100'000);
+  Instant now = kStart;
+  while (node.NextTick() < kEndOfTime) node.Tick(now = std::max(now, node.NextTick()));
+  EXPECT_EQ(node.keys(), 0u);
+  EXPECT_LE(now, kStart + seconds(21));
+  EXPECT_LT(node.bytes(), before + 30'000);
+}
+
+// How long is told in whole seconds, rounded up.
+TEST(DebtReplica, WhatIsToldAgainAndAgainIsNotKeptLonger) {
+  DebtReplica owner({0, 1}, {}, kStart), one({1, 1}, {}, kStart), other({2, 1}, {}, kStart);
+  for (DebtReplica* node : {&owner, &one, &other}) node->SetPeers({0, 1, 2});
+  const SharedBucket window{.capacity = 10, .limit = 0, .per = seconds(20), .window = 7};
+  owner.Take(kKey, window, 3, kStart);
+  const auto tell = [](DebtReplica& from, DebtReplica& to, uint32_t number, Instant now) {
+    bool good = false;
+    for (const Envelope& envelope : from.Everything(number, now)) {
+      to.Receive(envelope.bytes, now, good);
+      EXPECT_TRUE(good);
+    }
+  };
+  tell(owner, one, 1, kStart + milliseconds(100));
+  for (Instant now = kStart + milliseconds(200); now < kStart + seconds(30);
+       now += milliseconds(300)) {
+    tell(one, other, 2, now);
+    tell(other, one, 1, now + milliseconds(100));
+    for (DebtReplica* node : {&one, &other}) {
+      node->Tick(now + milliseconds(100));
+      const bool known = node->Remaining(kKey, window, now + milliseconds(100)) == 7;
+      EXPECT_TRUE(known || now > kStart + milliseconds(19'900));
+      EXPECT_FALSE(known && now > kStart + seconds(22));
+    }
+  }
+}
+
+TEST(DebtReplica, AWindowThatIsOverIsNotTakenInAgain) {
+  DebtReplica owner({0, 1}, {}, kStart), other({1, 1}, {}, kStart);
+  for (DebtReplica* node : {&owner, &other}) node->SetPeers({0, 1});
+  const SharedBucket window{.capacity = 10, .limit = 0, .per = seconds(20), .window = 7};
+  owner.Take(kKey, window, 3, kStart);
+  for (const Duration passed : {seconds(21), seconds(19)}) {
+    bool good = false;
+    for (const Envelope& envelope : owner.Everything(1, kStart + passed)) {
+      other.Receive(envelope.bytes, kStart + passed, good);
+    }
+    EXPECT_TRUE(good);
+    EXPECT_EQ(other.keys(), passed < seconds(20) ? 1u : 0u);
+  }
 }
 
 TEST(DebtReplica, ANodeThatComesNewIsToldEverything) {

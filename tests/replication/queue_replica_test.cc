@@ -154,6 +154,26 @@ TEST(QueueReplica, LateCopyOfARemovedElementIsNotTakenIn) {
   EXPECT_EQ(node.keys(), 0u);
 }
 
+// Its age lags by the time of travel, so that it seems to be young enough.
+TEST(TokenQueue, RemovedElementThatComesBackPushesNothingTwice) {
+  constexpr SharedBucket kOnePerSecond{5, 1, 1s};
+  constexpr Duration kMargin = 10s;
+  constexpr Origin kSelf{0, 1};
+  TokenQueue queue(kOnePerSecond);
+  for (uint32_t i = 1; i <= 40; ++i) queue.Add({kSelf, i}, 1, kStart + i * 500ms);
+  const Element first = queue.elements().front();
+  const Instant now = kStart + 1500ms + kMargin;  // the first is back at 1500 ms
+  ASSERT_EQ(queue.Expire(now, kMargin).size(), 1u);
+  const int128 before = queue.Alive(now + 10s);
+  Element late = first;
+  late.birth += 200ms;
+  EXPECT_EQ(queue.Merge(late, now, kMargin), TokenQueue::Merged::kTooOld);
+  EXPECT_EQ(queue.Alive(now + 10s), before);
+  // Of another origin it would be another.
+  late.name.origin = {1, 1};
+  EXPECT_EQ(queue.Merge(late, now, kMargin), TokenQueue::Merged::kNew);
+}
+
 TEST(QueueReplica, FrequentRequestsAreToldAtOnceAndOthersAreNot) {
   for (const Duration gap : {2399ms, 2401ms}) {
     QueueReplica node({0, 1}, {.interval = 1min, .frequency = true, .window = 3});

@@ -10,6 +10,8 @@ std::vector<std::unique_ptr<Observer>> AllChecks(const Scenario& scenario, Margi
   all.push_back(std::move(truth));
   all.push_back(MakeBoundCheck(known, margins));
   all.push_back(MakeRefusalCheck(scenario));
+  all.push_back(MakeCountsCheck(margins));
+  all.push_back(MakeKeptCheck());
   all.push_back(MakeEnvelopeCheck());
   all.push_back(MakeTickCheck());
   all.push_back(MakeMemoryCheck());

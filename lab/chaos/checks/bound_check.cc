@@ -15,6 +15,7 @@ class BoundCheck final : public Observer {
 
   void See(const Happening& h, const Cluster& cluster) override {
     if (h.what != What::kRequest || !h.admitted) return;
+    if (!cluster.scenario().limits[h.key].flows()) return;  // see counts_check.cc
     ++margins_.checked;
     const int128 debt = truth_.Debt(h.key);
     const int128 full = truth_.Units(h.key, cluster.scenario().limits[h.key].capacity);
@@ -95,6 +96,7 @@ class RefusalCheck final : public Observer {
     travel_ = std::max(travel_, h.travelled);
     if (h.what == What::kStart) ++lives_;
     if (h.what != What::kRequest && h.what != What::kTake) return;
+    if (!cluster.scenario().limits[h.key].flows()) return;
     const Ticks ticks(cluster.scenario().limits[h.key]);
     OfKey& of = of_[h.key];
     const int128 gone = ticks.In(h.at - of.at) * (kMillion - 2 * kMostDriftPpm);

@@ -16,6 +16,14 @@
 //   quiet      after quiet all know the same, exactly; then every bucket is full, admits its
 //              capacity, and idle subjects are forgotten
 //
+// Of windows and logs, into which nothing flows, more can be said:
+//
+//   bound      each life admits at most the limit in one window, or in any `per` of a log
+//   knowledge  a decision is exactly what follows from the rows that the node knows
+//   counts     what is given back to a window is given back whole, while it is known
+//   kept       nobody forgets before its time what counts, and everybody does after it
+//   quiet      all know the same rows, until they may be forgotten
+//
 // Where what is remembered is shorter than news took (its stated assumption), knowledge and bound
 // are not asked for.
 #pragma once
@@ -38,6 +46,8 @@ struct Margins {
 std::unique_ptr<Observer> MakeRowsCheck(const Scenario& scenario);
 std::unique_ptr<Observer> MakeBoundCheck(const Truth& truth, Margins& margins);
 std::unique_ptr<Observer> MakeRefusalCheck(const Scenario& scenario);
+std::unique_ptr<Observer> MakeCountsCheck(Margins& margins);
+std::unique_ptr<Observer> MakeKeptCheck();
 std::unique_ptr<Observer> MakeEnvelopeCheck();
 std::unique_ptr<Observer> MakeTickCheck();
 std::unique_ptr<Observer> MakeMemoryCheck();

@@ -8,8 +8,6 @@
 namespace weir::chaos {
 namespace {
 
-constexpr int64_t kTolerancePpm = 3 * kMostDriftPpm;  // two clocks that drift apart, and rounding
-
 class RowsCheck final : public Observer {
  public:
   explicit RowsCheck(const Scenario& scenario) : written_(scenario.keys()) {}
@@ -37,24 +35,25 @@ class RowsCheck final : public Observer {
     uint64_t charged = 0, refunded = 0;
     Instant epoch{};  // true time
   };
-  static std::string Named(const RowName& name) {
-    return fmt::format("row {}.{}.{}", name.origin.node, name.origin.incarnation, name.segment);
-  }
 
   // By the node itself, when it was asked to.
   void SeeWritten(const Happening& h, const RowChange& change, const Cluster& cluster,
                   uint64_t& charged, uint64_t& refunded) {
     if (change.name.origin != cluster.origin(h.node)) {
-      Fail(h, fmt::format("node {} writes {}, which is not its own", h.node, Named(change.name)));
+      Fail(h, fmt::format("node {} writes {}, which is not its own", h.node, Shown(change.name)));
+    }
+    if (change.name.window != h.window) {
+      Fail(h, fmt::format("node {} writes {}, it was asked for window {}", h.node,
+                          Shown(change.name), h.window));
     }
     const auto [at, fresh] = written_[change.key].try_emplace(change.name);
     Written& written = at->second;
     const Row& now = *change.after;
     if (change.before == nullptr && !fresh) {
-      Fail(h, fmt::format("node {} uses the name of {} again", h.node, Named(change.name)));
+      Fail(h, fmt::format("node {} uses the name of {} again", h.node, Shown(change.name)));
     }
     if (now.charged < written.charged || now.refunded < written.refunded) {
-      Fail(h, fmt::format("{} shrinks", Named(change.name)));
+      Fail(h, fmt::format("{} shrinks", Shown(change.name)));
     }
     charged += now.charged - written.charged;
     refunded += now.refunded - written.refunded;
@@ -79,29 +78,28 @@ class RowsCheck final : public Observer {
   void SeeTold(const Happening& h, const RowChange& change, const Cluster& cluster) const {
     const auto found = written_[change.key].find(change.name);
     if (found == written_[change.key].end()) {
-      Fail(h, fmt::format("node {} hears of {}, which nobody wrote", h.node, Named(change.name)));
+      Fail(h, fmt::format("node {} hears of {}, which nobody wrote", h.node, Shown(change.name)));
     }
     const Written& written = found->second;
     const Row& now = *change.after;
     if (now.charged > written.charged || now.refunded > written.refunded) {
       Fail(h, fmt::format("node {} knows {} charged and {} refunded of {}, written were {} and {}",
-                          h.node, now.charged, now.refunded, Named(change.name), written.charged,
+                          h.node, now.charged, now.refunded, Shown(change.name), written.charged,
                           written.refunded));
     }
     if (change.before != nullptr &&
         (now.charged < change.before->charged || now.refunded < change.before->refunded)) {
-      Fail(h, fmt::format("node {} unlearns some of {}", h.node, Named(change.name)));
+      Fail(h, fmt::format("node {} unlearns some of {}", h.node, Shown(change.name)));
     }
     if (now.epoch == Instant{}) return;
     const Instant epoch = cluster.scenario().clocks[h.node].True(now.epoch);
-    const Duration drift =
-        (h.at - written.epoch) / kMillion * kTolerancePpm + std::chrono::microseconds(2);
+    const Duration drift = DriftIn(h.at - written.epoch);
     const auto hops = static_cast<int64_t>(lives_.size());  // each life passes it on once
     if (epoch < written.epoch - drift ||
         epoch > written.epoch + drift + hops * (travel_ + kAgeStep)) {
       Fail(h,
            fmt::format("node {} dates {} to {}, it began at {}; envelopes took at most {}", h.node,
-                       Named(change.name), Shown(epoch), Shown(written.epoch), Shown(travel_)));
+                       Shown(change.name), Shown(epoch), Shown(written.epoch), Shown(travel_)));
     }
   }
 

@@ -5,7 +5,7 @@
 namespace weir::chaos {
 
 Truth::Truth(const Scenario& scenario) : kind_(scenario.kind), nodes_(scenario.nodes()) {
-  for (const SharedBucket& limit : scenario.limits) of_.push_back({.ticks = Ticks(limit)});
+  for (const Limit& limit : scenario.limits) of_.push_back({.ticks = Ticks(limit)});
   for (OfNode& node : nodes_) node.known.resize(scenario.keys());
 }
 
@@ -27,13 +27,14 @@ void Truth::See(const Happening& h, const Cluster& cluster) {
     case What::kRequest:
     case What::kTake:
     case What::kRefund:
+      if (!Flows(h.key)) break;
       BringTo(of_[h.key], h.at, cluster.members());
       SeeUse(h);
       break;
     default: break;
   }
   for (const RowChange& change : h.changes) {
-    if (change.after != nullptr) SeeChange(h, change);
+    if (change.after != nullptr && Flows(change.key)) SeeChange(h, change);
   }
 }
 

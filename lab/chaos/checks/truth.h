@@ -1,6 +1,6 @@
 // What one who saw everything would know, on the simulation's clock and in exact integers.
 //
-// Of each key: the debt of a single bucket that is charged whenever any node takes something, and
+// Of each key into which something flows (counts_check.cc has the others): the debt of a single bucket that is charged whenever any node takes something, and
 // given back to when it is refunded. That debt is the greatest of (taken - rate * T) over all
 // windows that end now, so a bound on it is a bound on every window. Drift: it flows off as fast as
 // the fastest clock would have it. Units are millionths of a tick, so that this is exact too.
@@ -92,6 +92,7 @@ class Truth final : public Observer {
     int cuts[kMostNodes] = {};
   };
 
+  bool Flows(uint32_t key) const { return of_[key].ticks.per_nano > 0; }
   void SeeUse(const Happening& happening);
   void SeeChange(const Happening& happening, const RowChange& change);
   void SeeCut(const Action& cut, int change, Instant now);

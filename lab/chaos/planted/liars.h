@@ -17,6 +17,7 @@ class Liar : public Wrapper {
   std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override {
     return Sent(Wrapper::Receive(Transcribed(std::string(bytes), Hearing(now)), now, good), now);
   }
+  std::vector<Envelope> Farewell(Instant now) override { return Sent(Wrapper::Farewell(now), now); }
   std::vector<Envelope> Everything(uint32_t to, Instant now) override {
     return Sent(Wrapper::Everything(to, now), now);
   }
@@ -55,12 +56,12 @@ class MergeAdds final : public Liar {
 // Whatever is owed beyond the capacity is let off.
 class DebtForgiven final : public Liar {
  public:
-  DebtForgiven(std::unique_ptr<Replica> inner, Origin self, std::vector<SharedBucket> limits)
+  DebtForgiven(std::unique_ptr<Replica> inner, Origin self, std::vector<Limit> limits)
       : Liar(std::move(inner), self), limits_(std::move(limits)) {}
   std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override;
 
  private:
-  const std::vector<SharedBucket> limits_;
+  const std::vector<Limit> limits_;
 };
 
 // A row is told as if it had begun with its latest charge.
@@ -94,9 +95,9 @@ class AgeZero final : public Liar {
 
 class RefundTwice final : public Liar {
   using Liar::Liar;
-  void Refund(const Key& key, uint64_t cost, Instant now) override {
-    Liar::Refund(key, cost, now);
-    Liar::Refund(key, cost, now);
+  void Refund(const StateName& name, uint64_t cost, Instant now) override {
+    Liar::Refund(name, cost, now);
+    Liar::Refund(name, cost, now);
   }
 };
 
@@ -150,6 +151,57 @@ class EqualBirthsMerged final : public Liar {
   }
   static constexpr int64_t kMillion = 1'000'000;
   absl::flat_hash_map<uint64_t, int64_t> latest_;
+};
+
+// What is counted in a window is told as of the next.
+class WindowLeaks final : public Liar {
+  using Liar::Liar;
+  Lies Telling(Instant, uint32_t) override {
+    return {.row = [](const Key&, ToldRow& row) { row.window += row.window != 0 ? 1 : 0; }};
+  }
+};
+
+// Others are told to keep what is counted in a window for a second.
+class WindowCutShort final : public Liar {
+  using Liar::Liar;
+  Lies Telling(Instant, uint32_t) override {
+    return {.row = [](const Key&, ToldRow& row) {
+      row.keep = std::min<Duration>(row.keep, std::chrono::seconds(1));
+    }};
+  }
+};
+
+// Each use has the window kept for an hour more.
+class WindowStays final : public Liar {
+  using Liar::Liar;
+  void Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override {
+    Liar::Take(key, Longer(limit), cost, now);
+  }
+  bool Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override {
+    return Liar::Admit(key, Longer(limit), cost, now);
+  }
+  static SharedBucket Longer(SharedBucket limit) {
+    if (limit.window != 0) limit.per += std::chrono::hours(1);
+    return limit;
+  }
+};
+
+// What was taken in an old window is given back to the one after it.
+class RefundMoves final : public Liar {
+  using Liar::Liar;
+  void Refund(const StateName& name, uint64_t cost, Instant now) override {
+    Liar::Refund({name.key, name.window + (name.window != 0 ? 1 : 0)}, cost, now);
+  }
+};
+
+// A log is taken for a bucket: what was taken comes back bit by bit.
+class LogRefills final : public Liar {
+  using Liar::Liar;
+  bool Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override {
+    SharedBucket bucket = limit;
+    if (limit.limit == 0) bucket.limit = limit.capacity;
+    return Liar::Admit(key, bucket, cost, now);
+  }
 };
 
 class NeverSleeps final : public Liar {

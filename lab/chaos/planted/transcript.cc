@@ -95,16 +95,20 @@ class Transcript {
   // Ages come back as they were, for they are read and written at one instant.
   void DebtRows() {
     const Instant now = FromNanos(int64_t{1} << 62);
-    DebtRowsWriter rows(from_.head().sender, now);
+    DebtRowsWriter rows(Head().sender, now);
     for (weir::ToldRow& told : ReadDebtRows(from_, now)) {
       const auto age = static_cast<uint64_t>((now - told.row.epoch) / kAgeOfRow);
-      ToldRow row{told.row.origin, told.row.segment, age, told.row.charged, told.row.refunded};
+      ToldRow row{told.row.origin,  told.row.segment,  age,
+                  told.row.charged, told.row.refunded, told.state.name.window,
+                  told.state.keep};
       Lie(told.state.name.key, row);
       told.row.origin = row.origin;
       told.row.segment = row.segment;
       told.row.epoch = now - static_cast<int64_t>(row.age) * kAgeOfRow;
       told.row.charged = row.charged;
       told.row.refunded = row.refunded;
+      told.state.name.window = row.window;
+      told.state.keep = row.keep;
       rows.Add(told.state, told.row);
     }
     for (const char byte : rows.Take()) to_.Byte(static_cast<uint8_t>(byte));

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "replication/envelope.h"
+#include "weir/instant.h"
 
 namespace weir::chaos {
 
@@ -14,6 +15,8 @@ struct ToldRow {
   uint64_t age = 0;  // as it is written: nanoseconds of a queue, 100 us of a debt
   uint64_t charged = 0;
   uint64_t refunded = 0;
+  int64_t window = 0;
+  Duration keep{};  // of a window
 };
 
 struct Lies {
