@@ -107,7 +107,10 @@ std::optional<Rejection> Node::Believe(Opened& opened, const std::string& from, 
   if (opened.peer == nullptr) return Rejection::kStranger;
   Peer& peer = *opened.peer;
   if (opened.opener != nullptr) peer.opener = std::move(opened.opener);
-  if (!peer.listed && !opened.id.empty() && !from.empty()) peer.address = from;
+  if (!peer.listed && !opened.id.empty() && !from.empty()) {
+    peer.address = from;
+    members_.MetAt(from, peer);
+  }
   const Membership::News news = members_.Heard(peer, opened.head.sender.incarnation, now);
   if (news == Membership::News::kNone) return std::nullopt;
   UpdatePeers();
