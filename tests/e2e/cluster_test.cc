@@ -189,7 +189,9 @@ TEST_F(E2eCluster, WhatIsWrongWithTheSettingsIsToldClearly) {
 
 TEST_F(E2eCluster, AServerWithoutAClusterSaysSo) {
   ServerProcess server({});
-  EXPECT_TRUE(HttpGet(server.port("http"), "/v1/cluster").starts_with("HTTP/1.1 404"));
+  const std::string answer = HttpGet(server.port("http"), "/v1/cluster");
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 404")) << answer;
+  EXPECT_TRUE(Has(answer, "\"field\":null}}")) << "as in every error: " << answer;
 }
 
 }  // namespace
