@@ -81,6 +81,12 @@ Peer* Membership::Learn(const std::string& id, const std::string& address, Insta
   return &place->second;
 }
 
+void Membership::MetAt(const std::string& address, const Peer& peer) {
+  for (Seed& seed : seeds_) {
+    if (seed.address == address) seed.met = peer.number;
+  }
+}
+
 Membership::News Membership::Heard(Peer& peer, uint32_t incarnation, Instant now) {
   const bool new_life = incarnation != peer.incarnation;
   const bool returned = !peer.alive;
@@ -122,9 +128,10 @@ void Membership::CallAlive(Peer& peer, Instant now, Calls& calls) {
   calls.pings.push_back(&peer);
 }
 
-bool Membership::LivesAt(const std::string& address) const {
+bool Membership::IsAlive(const Seed& seed) const {
   return std::any_of(peers_.begin(), peers_.end(), [&](const auto& one) {
-    return one.second.alive && one.second.address == address;
+    const Peer& peer = one.second;
+    return peer.alive && (peer.address == seed.address || peer.number == seed.met);
   });
 }
 
@@ -147,7 +154,7 @@ Membership::Calls Membership::Due(Instant now) {
   }
   for (Seed& seed : seeds_) {
     if (seed.next_call > now) continue;
-    if (!LivesAt(seed.address)) calls.greetings.push_back(seed.address);
+    if (!IsAlive(seed)) calls.greetings.push_back(seed.address);
     seed.next_call = After(now, seed.patience);
     seed.patience = NextPatience(seed.patience);
   }
@@ -172,8 +179,8 @@ std::vector<uint32_t> Membership::Alive() const {
 bool Membership::complete() const {
   const bool all =
       std::all_of(peers_.begin(), peers_.end(), [](const auto& one) { return one.second.alive; });
-  return all && std::all_of(seeds_.begin(), seeds_.end(),
-                            [&](const Seed& seed) { return LivesAt(seed.address); });
+  return all &&
+         std::all_of(seeds_.begin(), seeds_.end(), [&](const Seed& seed) { return IsAlive(seed); });
 }
 
 }  // namespace weir::cluster

@@ -51,6 +51,8 @@ class Membership {
   // Whoever has the key. Null if there is no room, or if the cluster is a named one.
   Peer* Learn(const std::string& id, const std::string& address, Instant now);
 
+  // It has told its name from there. A node may have several addresses on the list, as of both families.
+  void MetAt(const std::string& address, const Peer& peer);
   // An authentic datagram for this node came from it.
   enum class News { kNone, kReturned, kNewLife };
   News Heard(Peer& peer, uint32_t incarnation, Instant now);
@@ -77,12 +79,13 @@ class Membership {
     std::string address;
     Instant next_call{};
     Duration patience{};
+    uint32_t met = 0;  // who was last met there
   };
 
   std::optional<Error> Check(const std::vector<Member>& members) const;
   void SetNamed(const std::vector<Member>& members, Instant now);
   void SetSeeds(const std::vector<Member>& members, Instant now);
-  bool LivesAt(const std::string& address) const;
+  bool IsAlive(const Seed& seed) const;
   Duration QuietOf(const Peer& peer) const;
   void CallAlive(Peer& peer, Instant now, Calls& calls);
   bool IsGone(const Peer& peer, Instant now) const;

@@ -22,6 +22,8 @@ void Node::Receive(std::string_view datagram, const std::string& from, Instant n
   std::optional<Rejection> reason = Open(datagram, opened);
   // This node is on its own list.
   if (opened.head.sender == self_ && reason == Rejection::kImpostor) return;
+  // Who is on the list is being looked up still: it will greet again.
+  if (!listed_ && reason == Rejection::kStranger) return;
   if (!reason && opened.head.for_anybody) return AnswerGreeting(opened, from);
   if (!reason) reason = Believe(opened, from, now);
   if (reason) return Reject(*reason, opened.peer);
@@ -107,7 +109,10 @@ std::optional<Rejection> Node::Believe(Opened& opened, const std::string& from, 
   if (opened.peer == nullptr) return Rejection::kStranger;
   Peer& peer = *opened.peer;
   if (opened.opener != nullptr) peer.opener = std::move(opened.opener);
-  if (!peer.listed && !opened.id.empty() && !from.empty()) peer.address = from;
+  if (!peer.listed && !opened.id.empty() && !from.empty()) {
+    peer.address = from;
+    members_.MetAt(from, peer);
+  }
   const Membership::News news = members_.Heard(peer, opened.head.sender.incarnation, now);
   if (news == Membership::News::kNone) return std::nullopt;
   UpdatePeers();

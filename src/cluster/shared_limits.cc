@@ -87,13 +87,24 @@ std::vector<OthersUse> SharedLimits::HitsOf(const Key& key, Instant now) {
   return hits;
 }
 
-std::vector<OthersUse> SharedLimits::TakeNews(const Key& key) {
+std::vector<OthersUse> SharedLimits::TakeNews(const Key& key, const SharedLimit& limit,
+                                              Instant now) {
   const std::lock_guard lock(mutex_);
+  if (limit.limit > 0 && limit.sharing == Sharing::kDebt && !debt_.HasLimit(key)) {
+    news_of_.erase(key);
+    const SharedBucket bucket = BucketOf(limit, 0);
+    return {{0, Ticks(bucket).Of(bucket.capacity) - debt_.Level(key, bucket, now)}};
+  }
   const auto found = news_of_.find(key);
   if (found == news_of_.end()) return {};
   std::vector<OthersUse> news = std::move(found->second);
   news_of_.erase(found);
   return news;
+}
+
+void SharedLimits::DropNews(const Key& key) {
+  const std::lock_guard lock(mutex_);
+  news_of_.erase(key);
 }
 
 void SharedLimits::Defer(const Key& key, const OthersUse& use) {
@@ -146,6 +157,7 @@ std::vector<Envelope> SharedLimits::Tick(Instant now) {
       if (replica->NextTick() > now) continue;
       for (Envelope& envelope : replica->Tick(now)) out.push_back(std::move(envelope));
     }
+    keys = KeepNews();  // of keys that were just used here for the first time
     for (auto& [key, use] : std::exchange(deferred_, {})) {
       news_of_[key].push_back(use);
       keys.push_back(key);
@@ -190,8 +202,9 @@ std::vector<Key> SharedLimits::KeepNews() {
   std::vector<Key> keys;
   for (Replica* replica : std::initializer_list<Replica*>{&counter_, &queue_, &debt_}) {
     for (const Change& change : replica->TakeChanges()) {
-      news_of_[change.key].push_back({change.limit.window, -change.ticks});
       keys.push_back(change.key);
+      if (change.ticks == 0) continue;  // of how much, the state's limit tells
+      news_of_[change.key].push_back({change.limit.window, -change.ticks});
       counts_.merged += 1;
     }
   }
@@ -203,7 +216,7 @@ void SharedLimits::Tell(const std::vector<Key>& keys, Instant now) {
     if (news_) {
       news_(key, now);
     } else {
-      TakeNews(key);
+      DropNews(key);
     }
   }
 }

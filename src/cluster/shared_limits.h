@@ -64,7 +64,8 @@ class SharedLimits final : public SharedUse, public Correspondent {
   void Note(const Use& use) override;
   std::vector<OthersUse> InUse(const Key& key, const SharedLimit& limit, Window from, Window to,
                                Instant now) override;
-  std::vector<OthersUse> TakeNews(const Key& key) override;
+  std::vector<OthersUse> TakeNews(const Key& key, const SharedLimit& limit, Instant now) override;
+  void DropNews(const Key& key) override;
   void Defer(const Key& key, const OthersUse& use) override;
 
   // Correspondent: from one thread.

@@ -276,7 +276,10 @@ void DebtReplica::Merge(const ToldRow& told, const Teller& teller, Instant now) 
   } else if (subject.limited || subject.to_all) {
     TellIfUrgent(state.name, subject, now);  // there may be less room than there was
   }
-  if (!report) return;
+  if (!report) {
+    if (options_.report_changes && more) changes_.push_back({state.name.key, subject.limit, 0});
+    return;
+  }
   const int128 after = subject.rows.Debt(subject.ticks, now);
   if (after == before) return;
   changes_.push_back({state.name.key, subject.limit, before - after});

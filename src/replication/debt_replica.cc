@@ -24,12 +24,16 @@ std::pair<DebtReplica::Subject*, bool> DebtReplica::FindOrMake(const StateName& 
 
 DebtReplica::Subject* DebtReplica::Limited(const StateName& name, const SharedBucket& limit) {
   Subject* const subject = FindOrMake(name).first;
-  if (subject == nullptr || (subject->limited && subject->limit == limit)) return subject;
-  subject->limit = limit;
-  subject->ticks = Ticks(limit);
-  subject->limited = true;
-  subject->rows.Refold();
+  if (subject != nullptr) SetLimit(*subject, limit);
   return subject;
+}
+
+void DebtReplica::SetLimit(Subject& subject, const SharedBucket& limit) {
+  if (subject.limited && subject.limit == limit) return;
+  subject.limit = limit;
+  subject.ticks = Ticks(limit);
+  subject.limited = true;
+  subject.rows.Refold();
 }
 
 bool DebtReplica::Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) {
@@ -41,8 +45,14 @@ bool DebtReplica::Admit(const Key& key, const SharedBucket& limit, uint64_t cost
 void DebtReplica::Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) {
   if (cost == 0) return;
   const StateName name{key, limit.window};
-  Subject* subject = Limited(name, limit);
+  Subject* const subject = FindOrMake(name).first;
   if (subject == nullptr) return;
+  const bool reported = subject->limited || limit.window != 0;
+  SetLimit(*subject, limit);
+  if (options_.report_changes && !reported) {  // others were faster than the news of this use
+    const int128 debt = subject->rows.Debt(subject->ticks, now);
+    if (debt > 0) changes_.push_back({key, limit, -debt});
+  }
   subject->rows.Charge(subject->ticks, self_, cost, now, segments_);
   subject->own_untold += cost;
   Remember(name, *subject, ForgetAt(*subject, now));
@@ -177,6 +187,11 @@ void DebtReplica::Forget(Instant now) {
     }
     forgetting_.emplace(std::max(subject.forget_at, After(now, options_.heartbeat)), name);
   }
+}
+
+bool DebtReplica::HasLimit(const Key& key) const {
+  const auto found = subjects_.find({key});
+  return found != subjects_.end() && found->second.limited;
 }
 
 const DebtRows* DebtReplica::Find(const StateName& name) const {

@@ -80,6 +80,9 @@ class DebtReplica : public Replica {
   void ForEach(See see) const {
     for (const auto& [name, subject] : subjects_) see(name, subject.rows);
   }
+  // Whether somebody has asked for it here: from then on changes are reported in ticks. Before, when the
+  // limit is not known, as 0.
+  bool HasLimit(const Key& key) const;
   uint32_t HomeOf(const Key& key) const;
   uint64_t turned_away() const { return turned_away_; }  // subjects that there was no room for
   uint64_t pushes() const { return pushes_; }            // subjects that were told at once
@@ -130,6 +133,7 @@ class DebtReplica : public Replica {
   // Null if there is no room for one more; and whether it is new.
   std::pair<Subject*, bool> FindOrMake(const StateName& name);
   Subject* Limited(const StateName& name, const SharedBucket& limit);
+  static void SetLimit(Subject& subject, const SharedBucket& limit);
   Instant ForgetAt(Subject& subject, Instant now) const;
   void Remember(const StateName& name, Subject& subject, Instant until);
   void NoteUntold(const StateName& name, Subject& subject, uint64_t tokens, Instant now);

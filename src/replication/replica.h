@@ -26,6 +26,7 @@ struct SharedBucket {
   bool operator==(const SharedBucket&) const = default;
 };
 
+// What others told has changed a level by so many ticks; 0: it has, but the limit is not known yet.
 struct Change {
   Key key;
   SharedBucket limit;

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "fronts/http/json_out.h"
+
 namespace weir {
 namespace {
 
@@ -52,9 +54,8 @@ OrderedJson ToJson(const cluster::NodeStatus& status, const std::string& address
 }
 
 void SendError(http::Responder& responder, int status, Code code, std::string_view message) {
-  const OrderedJson body = {
-      {"error", {{"code", CodeName(code)}, {"message", message}, {"field", ""}}}};
-  const std::string text = body.dump();
+  std::string text;
+  http::AppendError(text, CodeName(code), message, "");
   responder.Send({.status = status, .content_type = "application/json", .body = text});
 }
 

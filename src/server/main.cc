@@ -246,10 +246,8 @@ void AddConfig(CLI::App& app, int& exit_code) {
 void AddCluster(CLI::App& app, int& exit_code) {
   CLI::App* cluster = app.add_subcommand("cluster", "Look at the nodes of a cluster");
   cluster->require_subcommand(1);
-  CLI::App* command =
-      cluster->add_subcommand("status",
-                              "Show them as one of them sees the others; exits 1 if any "
-                              "is dead");
+  CLI::App* command = cluster->add_subcommand(
+      "status", "Show the other nodes as this one sees them; exits 1 if one is dead");
   weir::ClientOptions& options = AddClient(command, std::chrono::seconds(2));
   command->add_option("--http", options.server, "The same as --server");
   command->callback([&] { exit_code = weir::RunClusterStatus(options, std::cout, std::cerr); });
@@ -296,6 +294,15 @@ int main(int argc, char** argv) {
   AddTry(app, exit_code);
   AddCheck(app, exit_code);
   AddHelpAndVersion(app);
+  const auto is_asked_for = [&](const CLI::App* one) { return one->get_name() == argv[1]; };
+  if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(is_asked_for).empty()) {
+    std::cerr << "weir: no command '" << argv[1] << "'; 'weir help' lists them\n";
+    return 2;
+  }
+  if (argc == 1) {
+    std::cerr << app.help();
+    return 2;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

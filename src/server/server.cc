@@ -1,5 +1,6 @@
 #include "server/server.h"
 
+#include <absl/strings/ascii.h>
 #include <sys/resource.h>
 
 #include "fronts/envoy/rate_limit_json.h"
@@ -337,7 +338,8 @@ bool Server::OpenPort(Front& front, const std::string& text) {
   // Sockets that share a port share it with those of another server as well, unseen: look first.
   Result<FileDescriptor> alone = Listen(*address, false);
   if (!alone) {
-    log_->error("--{}: {}", front.name(), alone.error().message);
+    log_->error("--{0}: {1}; --{0} ADDRESS or WEIR_{2} names another", front.name(),
+                alone.error().message, absl::AsciiStrToUpper(std::string(front.name())));
     return false;
   }
   alone->Close();

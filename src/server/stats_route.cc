@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "fronts/http/json_out.h"
+
 namespace weir {
 namespace {
 
@@ -84,9 +86,8 @@ OrderedJson Totals(const Limiter& limiter, std::string_view ns) {
 
 void SendError(http::Responder& responder, int status, Code code, std::string_view message,
                std::string_view field) {
-  const OrderedJson body = {
-      {"error", {{"code", CodeName(code)}, {"message", message}, {"field", field}}}};
-  const std::string text = body.dump();
+  std::string text;
+  http::AppendError(text, CodeName(code), message, field);
   responder.Send({.status = status, .content_type = "application/json", .body = text});
 }
 

@@ -128,7 +128,7 @@ void MemoryStore::ApplyOthers(const Key& key, Instant now) {
   KeyTable::Held held;
   Cell cell;
   if (table_.Open(key, false, 0, now, held, &cell) != KeyTable::Found::kHere) {
-    shared_->TakeNews(key);  // whoever asks for the key will ask for all that was used
+    shared_->DropNews(key);  // whoever asks for the key will ask for all that was used
     return;
   }
   const LimitSlot* slot = Latest(&limits_[cell.limit()]);
@@ -136,7 +136,8 @@ void MemoryStore::ApplyOthers(const Key& key, Instant now) {
   With(*slot, cell, [&](const auto& algorithm, auto& state) {
     HeapMeter meter(table_, state);
     const Window latest = CountingNow(algorithm, now).to;
-    for (const OthersUse& use : shared_->TakeNews(key)) {
+    const SharedLimit limit = LimitOf(algorithm, slot->traits.sharing, latest, now);
+    for (const OthersUse& use : shared_->TakeNews(key, limit, now)) {
       const bool log = std::is_same_v<AlgorithmOf<decltype(algorithm)>, SlidingLog>;
       if (use.window > latest && !log) {
         shared_->Defer(key, use);

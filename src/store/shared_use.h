@@ -6,8 +6,8 @@
 // (MemoryStore::ApplyOthers). A key that has no state here yet begins with what the others have
 // used. So a shared limit is decided like any other, by the same code, at the same speed.
 //
-// Locks: Note is called with nothing locked; InUse and TakeNews with the key locked, so that what
-// is known goes into the state once.
+// Locks: Note is called with nothing locked; InUse, TakeNews and DropNews with the key locked, so that
+// what is known goes into the state once.
 #pragma once
 
 #include <cstdint>
@@ -55,8 +55,12 @@ class SharedUse {
   // What is in use as far as is known here, from one window to another. News of it are settled.
   virtual std::vector<OthersUse> InUse(const Key& key, const SharedLimit& limit, Window from,
                                        Window to, Instant now) = 0;
-  // What others have used since it was last asked for.
-  virtual std::vector<OthersUse> TakeNews(const Key& key) = 0;
+  // What others have used since it was last asked for; of a key that was idle for so long that it is
+  // forgotten there, all that is in use.
+  virtual std::vector<OthersUse> TakeNews(const Key& key, const SharedLimit& limit,
+                                          Instant now) = 0;
+  // There is no state that they could go into.
+  virtual void DropNews(const Key& key) = 0;
   // It belongs to a window that has not begun here.
   virtual void Defer(const Key& key, const OthersUse& use) = 0;
 };

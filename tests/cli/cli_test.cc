@@ -172,6 +172,17 @@ TEST_F(CommandLine, CheckListsEveryMistakeWithItsPlace) {
   }
 }
 
+TEST_F(CommandLine, CheckTellsRulesOfAClusterFromWrongOnes) {
+  const std::string start = "namespaces: {shop: {resources: {search: {limits: [{limit: 1, ";
+  Write("shared.yaml", start + "per: 1s, coordination: replicated}]}}}}\n");
+  const Ran alone = Weir({"check", Path("shared.yaml")});
+  EXPECT_EQ(alone.exit_code, 1);
+  EXPECT_TRUE(Has(alone.errors, "weir check --cluster ")) << alone.errors;
+  EXPECT_EQ(Weir({"check", "--cluster", Path("shared.yaml")}).exit_code, 0);
+  Write("wrong.yaml", start + "per: 0s, coordination: replicated}]}}}}\n");
+  EXPECT_FALSE(Has(Weir({"check", Path("wrong.yaml")}).errors, "weir check --cluster "));
+}
+
 TEST_F(CommandLine, HelpListsTheCommands) {
   const Ran ran = Weir({"help"});
   EXPECT_EQ(ran.exit_code, 0);
@@ -188,9 +199,11 @@ TEST_F(CommandLine, VersionIsPrinted) {
 
 TEST_F(CommandLine, MistakesOfUsageAreTold) {
   EXPECT_EQ(Weir({}).exit_code, 2);
-  EXPECT_EQ(Weir({"dance"}).exit_code, 2);
+  EXPECT_TRUE(Has(Weir({}).errors, "serve "));
   EXPECT_EQ(Weir({"try"}).exit_code, 2);
-  EXPECT_FALSE(Weir({"dance"}).errors.empty());
+  const Ran dance = Weir({"dance"});
+  EXPECT_EQ(dance.exit_code, 2);
+  EXPECT_EQ(dance.errors, "weir: no command 'dance'; 'weir help' lists them\n");
 }
 
 }  // namespace

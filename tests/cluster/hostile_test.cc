@@ -147,6 +147,26 @@ TEST_F(Hostile, MessagesThatAreBrokenInsideChangeNothing) {
   }
 }
 
+TEST(NodeWithoutAList, TakesNobodyForAStrangerUntilItHasOne) {
+  FakeNetwork network;
+  FakeNetwork::Machine machine(network, "a");
+  DebtReplica replica(Origin{NodeNumber("a"), 1}, DebtOptions{}, kStart);
+  NodeOptions options;
+  options.id = "a";
+  Node node(options, SomeKey(), replica, machine, kStart);
+  Sealer sealer(SomeKey(), {NodeNumber("b"), 1}, 1);
+  const auto strangers_after_greeting = [&] {
+    std::string greeting;
+    AppendGreeting(1, "b", greeting);
+    node.Receive(sealer.SealForAnybody(greeting), "b", kStart);
+    return Rejected(node.Status(kStart), Rejection::kStranger);
+  };
+  EXPECT_EQ(strangers_after_greeting(), 0u);
+  node.SetMembers({}, kStart);
+  EXPECT_EQ(strangers_after_greeting(), 1u);
+  EXPECT_EQ(network.datagrams, 0u);
+}
+
 TEST(OpenCluster, NodesFindEachOtherByAddressAndLearnTheirNames) {
   FakeNetwork network;
   NodeOptions options;

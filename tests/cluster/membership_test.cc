@@ -139,6 +139,20 @@ TEST(Membership, AnOpenOneLearnsWhoIsThereAndForgetsTheDeadInTime) {
   EXPECT_EQ(membership.Find(NodeNumber("a")), nullptr);
 }
 
+TEST(Membership, OneThatIsMetAtTwoAddressesIsAliveAtBoth) {
+  Membership membership("self", {.open = true});
+  EXPECT_FALSE(membership.SetMembers({{"", "1.1.1.1:1"}, {"", "[::1]:1"}}, kStart));
+  Peer& peer = *membership.Learn("a", "1.1.1.1:1", kStart);
+  membership.Heard(peer, 1, kStart);
+  EXPECT_FALSE(membership.complete()) << "there might be another at [::1]:1";
+  membership.MetAt("[::1]:1", peer);
+  EXPECT_TRUE(membership.complete());
+  EXPECT_TRUE(membership.Due(kStart + 500ms).greetings.empty());
+  membership.Died(peer, kStart);
+  EXPECT_FALSE(membership.complete());
+  EXPECT_EQ(membership.Due(kStart + 5s).greetings.size(), 3u) << "it, and both of the list";
+}
+
 TEST(Membership, ANamedOneLearnsNobody) {
   Membership membership = Named({{"a", "1.1.1.1:1"}});
   EXPECT_EQ(membership.Learn("b", "2.2.2.2:1", kStart), nullptr);

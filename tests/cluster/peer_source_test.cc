@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace weir::cluster::peer_source_test {
 namespace {
 
@@ -57,6 +59,23 @@ TEST(SocketAddress, AnIpV4AddressIsWrittenAsSuchInBothFamilies) {
   EXPECT_FALSE(SocketAddress::Parse("[::1]:80", AF_INET, address));
   EXPECT_FALSE(SocketAddress::Parse("localhost:80", AF_INET, address));
   EXPECT_FALSE(SocketAddress::Parse("", AF_INET, address));
+}
+
+TEST(SocketAddress, OneAddressOfAMachineIsNotAllOfThem) {
+  SocketAddress one, any, both;
+  ASSERT_TRUE(SocketAddress::Parse("127.0.0.2:7946", AF_INET, one));
+  EXPECT_EQ(OwnAddresses(one), std::vector<std::string>{"127.0.0.2:7946"});
+  EXPECT_EQ(one.reaches(), AF_INET);
+  ASSERT_TRUE(SocketAddress::Parse("0.0.0.0:7946", AF_INET, any));
+  ASSERT_TRUE(SocketAddress::Parse("[::]:7946", AF_INET6, both));
+  for (const SocketAddress& own : {any, both}) {
+    const std::vector<std::string> all = OwnAddresses(own);
+    EXPECT_NE(std::find(all.begin(), all.end(), "127.0.0.1:7946"), all.end());
+  }
+  EXPECT_EQ(any.reaches(), AF_INET);
+  EXPECT_EQ(both.reaches(), AF_UNSPEC);
+  ASSERT_TRUE(SocketAddress::Parse("[fd00::1]:7946", AF_INET6, one));
+  EXPECT_EQ(one.reaches(), AF_INET6) << "from one of its addresses no IPv4";
 }
 
 }  // namespace

@@ -214,6 +214,27 @@ TEST(SharedLimits, AWindowThatHasBegunElsewhereWaitsUntilItBeginsHere) {
   EXPECT_EQ(fleet.Remaining(1), 40u);
 }
 
+TEST_P(SharedLimitsOfEveryKind, NewsOfAKeyThatIsJustBeingUsedHereAreNotLost) {
+  Fleet fleet(2, GetParam().limit);
+  EXPECT_TRUE(fleet.Ask(0, 70));
+  fleet.RunFor(kLatency);  // node 0 has told it, and node 1 is about to hear
+  EXPECT_TRUE(fleet.Ask(1, 10)) << "noted, and not read yet";
+  fleet.RunFor(10s);
+  EXPECT_EQ(fleet.Remaining(0), 20u);
+  EXPECT_EQ(fleet.Remaining(1), 20u);
+}
+
+TEST(SharedLimits, NewsOfAKeyThatWasLongIdleHereAreNotLost) {
+  Fleet fleet(2, "{limit: 100, per: 100s, coordination: replicated}");
+  EXPECT_TRUE(fleet.Ask(1, 1));
+  fleet.RunFor(60s);
+  EXPECT_EQ(fleet.shared(1).Counts().keys, 0u) << "its bucket is full, and its use forgotten";
+  EXPECT_TRUE(fleet.Ask(0, 90));
+  fleet.RunFor(1s);
+  EXPECT_FALSE(fleet.Ask(1, 12));
+  EXPECT_LE(fleet.Remaining(1), 11u);
+}
+
 TEST(SharedLimits, DecidesAsOneBucketWhenNewsTravelFast) {
   // One that knows everything, and four that tell one another, on the same requests.
   const std::string numbers = "limit: 10, per: 1s, burst: 50";

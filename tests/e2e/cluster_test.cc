@@ -4,26 +4,16 @@
 #include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <functional>
 #include <map>
-#include <memory>
-#include <nlohmann/json.hpp>
 
 #include "lab/live/free_port.h"
-#include "tests/e2e/server_process.h"
+#include "tests/e2e/cluster_nodes.h"
 
 namespace weir::e2e::cluster_test {
 namespace {
-
-using Json = nlohmann::json;
-
-constexpr char kRules[] =
-    "namespaces: {shop: {resources: {search: {limits: "
-    "[{name: burst, limit: 3, per: 1h, coordination: replicated}]}}}}\n";
 
 void SendDatagram(int port, const std::string& bytes) {
   const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -36,85 +26,27 @@ void SendDatagram(int port, const std::string& bytes) {
   close(fd);
 }
 
-class E2eCluster : public ::testing::Test {
+class E2eCluster : public ClusterNodes {
  protected:
-  E2eCluster() {
-    rules_ = files_.Write("rules.yaml", kRules);
-    key_ = WriteKey("key", "0123456789abcdef0123456789abcdef");
-    WritePeers();
-  }
-  std::string WriteKey(const std::string& name, const std::string& text, mode_t mode = 0600) {
-    const std::string path = files_.Write(name, text);
-    chmod(path.c_str(), mode);
-    return path;
-  }
+  E2eCluster() { WritePeers(); }
   // Where everybody is who was ever started.
-  std::string WritePeers() {
+  void WritePeers() {
     std::string text = "# the nodes\n";
     for (const auto& [id, port] : ports_) {
       text += id + "=127.0.0.1:" + std::to_string(port) + "\n";
     }
-    return peers_ = files_.Write("peers", text);
+    peers_ = files_.Write("peers", text);
   }
   // On the same port each time.
   void Start(const std::string& id, const std::string& key_file = "") {
     if (!ports_.contains(id)) ports_[id] = lab::FreePort();
-    nodes_[id] = std::make_unique<ServerProcess>(std::vector<std::string>{
-        "--config", rules_, "--data", files_.path() + "/" + id, "--node", id, "--cluster",
-        "127.0.0.1:" + std::to_string(ports_[id]), "--cluster-key-file",
-        key_file.empty() ? key_ : key_file, "--peers", "file:" + peers_});
-    ASSERT_EQ(nodes_[id]->port("cluster"), ports_[id]) << nodes_[id]->log();
+    Launch(id, "127.0.0.1:" + std::to_string(ports_[id]), "file:" + peers_,
+           key_file.empty() ? key_ : key_file);
   }
   void StartThree() {
     for (const char* id : {"a", "b", "c"}) Start(id);
     WritePeers();
-    ASSERT_TRUE(Eventually([&] { return IsWhole("a") && IsWhole("b") && IsWhole("c"); }))
-        << nodes_["a"]->log();
-  }
-  // It knows the two others, and what they know: one that dies earlier leaves the rest waiting for it.
-  bool IsWhole(const std::string& id) { return Alive(id) == 2 && Status(id)["ready"].get<bool>(); }
-  Json Status(const std::string& id) {
-    const std::string answer = HttpGet(nodes_[id]->port("http"), "/v1/cluster");
-    const size_t body = answer.find("\r\n\r\n");
-    return body == std::string::npos ? Json() : Json::parse(answer.substr(body + 4));
-  }
-  Json Peer(const std::string& id, const std::string& peer) {
-    const Json status = Status(id);
-    for (const Json& one : status["peers"]) {
-      if (one["node"] == peer) return one;
-    }
-    return {};
-  }
-  int Alive(const std::string& id) {
-    int alive = 0;
-    const Json status = Status(id);
-    for (const Json& one : status["peers"]) alive += one["alive"].get<bool>() ? 1 : 0;
-    return alive;
-  }
-  uint64_t Rejected(const std::string& id, const std::string& reason) {
-    return Status(id)["rejected"][reason].get<uint64_t>();
-  }
-  std::string Command(const std::string& id, const std::string& command) {
-    Socket socket(nodes_[id]->port("resp"));
-    socket.Send(command + " shop search ann\r\n");
-    return socket.ReadUntil("reset_after");
-  }
-  bool Ask(const std::string& id) {
-    return Command(id, "WEIR.REQUEST").find("allowed\r\n:1") != std::string::npos;
-  }
-  int Remaining(const std::string& id) {
-    constexpr std::string_view kName = "remaining\r\n:";
-    const std::string answer = Command(id, "WEIR.PEEK");
-    const size_t at = answer.find(kName);
-    return at == std::string::npos ? -1 : std::stoi(answer.substr(at + kName.size()));
-  }
-  static bool Eventually(const std::function<bool()>& holds,
-                         std::chrono::seconds patience = std::chrono::seconds(10)) {
-    const auto until = std::chrono::steady_clock::now() + patience;
-    while (!holds()) {
-      if (std::chrono::steady_clock::now() > until) return false;
-    }
-    return true;
+    ASSERT_TRUE(Eventually([&] { return AreWhole({"a", "b", "c"}, 2); })) << nodes_["a"]->log();
   }
   Finished StatusCommand(const std::string& id, const std::string& more = "--deadline=5s") {
     return RunProgram({WEIR_BINARY, "cluster", "status", "--http",
@@ -133,10 +65,8 @@ class E2eCluster : public ::testing::Test {
     return server.log();
   }
 
-  TemporaryFiles files_;
-  std::string rules_, key_, peers_;
+  std::string peers_;
   std::map<std::string, int> ports_;
-  std::map<std::string, std::unique_ptr<ServerProcess>> nodes_;
 };
 
 bool Has(const std::string& text, const std::string& part) {
@@ -153,8 +83,7 @@ TEST_F(E2eCluster, WhatOneAdmitsTheOthersRefuse) {
   EXPECT_TRUE(Eventually([&] { return Remaining("a") == 0 && Remaining("b") == 0; }));
   for (const char* id : {"a", "b", "c"}) EXPECT_FALSE(Ask(id)) << id;
 
-  nodes_["c"]->Signal(SIGKILL);
-  nodes_["c"]->WaitForEnd();
+  Kill("c");
   Start("c");
   EXPECT_FALSE(Ask("c")) << "it has copied what the others know before it answers";
 }
@@ -181,14 +110,13 @@ TEST_F(E2eCluster, AllSeeAllAndTellItInEveryWay) {
 TEST_F(E2eCluster, OneThatIsKilledIsDeadWithinSecondsAndReturnsWithANewLife) {
   StartThree();
   const uint64_t life = Peer("a", "b")["incarnation"].get<uint64_t>();
-  nodes_["b"]->Signal(SIGKILL);
-  nodes_["b"]->WaitForEnd();
+  Kill("b");
   EXPECT_TRUE(
       Eventually([&] { return Alive("a") == 1 && Alive("c") == 1; }, std::chrono::seconds(8)));
   EXPECT_EQ(Peer("a", "b")["alive"], false);
   EXPECT_EQ(StatusCommand("a").exit_code, 1);
   Start("b");
-  EXPECT_TRUE(Eventually([&] { return IsWhole("a") && IsWhole("b") && IsWhole("c"); }));
+  EXPECT_TRUE(Eventually([&] { return AreWhole({"a", "b", "c"}, 2); }));
   EXPECT_GT(Peer("a", "b")["incarnation"].get<uint64_t>(), life);
   EXPECT_TRUE(Eventually([&] { return Status("b")["copies"]["received"].get<uint64_t>() >= 1; }))
       << Status("b");
@@ -291,7 +219,9 @@ TEST_F(E2eCluster, WhatIsWrongWithTheSettingsIsToldClearly) {
 
 TEST_F(E2eCluster, AServerWithoutAClusterSaysSo) {
   ServerProcess server({});
-  EXPECT_TRUE(HttpGet(server.port("http"), "/v1/cluster").starts_with("HTTP/1.1 404"));
+  const std::string answer = HttpGet(server.port("http"), "/v1/cluster");
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 404")) << answer;
+  EXPECT_TRUE(Has(answer, "\"field\":null}}")) << "as in every error: " << answer;
 }
 
 }  // namespace

@@ -52,10 +52,13 @@ pid_t Spawn(const std::vector<std::string>& command, int in, int out, int errors
   Become(command);
 }
 
-ServerProcess::ServerProcess(const std::vector<std::string>& arguments) {
+ServerProcess::ServerProcess(const std::vector<std::string>& arguments,
+                             const std::vector<std::string>& environment) {
   std::array<int, 2> pipes;
   if (pipe2(pipes.data(), O_CLOEXEC) != 0) std::abort();
-  std::vector<std::string> command = {WEIR_BINARY, "serve"};
+  std::vector<std::string> command = {"env"};
+  command.insert(command.end(), environment.begin(), environment.end());
+  command.insert(command.end(), {WEIR_BINARY, "serve"});
   for (const char* front : {"--http", "--grpc", "--resp"}) {
     bool given = false;
     for (const std::string& argument : arguments) given = given || argument == front;

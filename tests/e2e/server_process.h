@@ -13,8 +13,9 @@ namespace weir::e2e {
 class ServerProcess {
  public:
   // `weir serve` with these arguments behind its addresses. Waits until it listens on all fronts, or
-  // has ended.
-  explicit ServerProcess(const std::vector<std::string>& arguments);
+  // has ended. `environment`: NAME=VALUE, beside the test's own.
+  explicit ServerProcess(const std::vector<std::string>& arguments,
+                         const std::vector<std::string>& environment = {});
   ~ServerProcess();  // kills it
   ServerProcess(const ServerProcess&) = delete;
   ServerProcess& operator=(const ServerProcess&) = delete;

@@ -48,6 +48,7 @@ TEST_F(E2eServer, ASecondServerDoesNotShareThePortOfTheFirst) {
       {"--config", rules_, "--http", "127.0.0.1:" + std::to_string(first.port("http"))});
   EXPECT_EQ(second.WaitForEnd(), 1);
   EXPECT_NE(second.log().find("cannot listen on 127.0.0.1:"), std::string::npos) << second.log();
+  EXPECT_NE(second.log().find("--http ADDRESS or WEIR_HTTP"), std::string::npos) << second.log();
 }
 
 TEST_F(E2eServer, AChangedFileIsReadAndABadOneChangesNothing) {

@@ -23,7 +23,7 @@ Result<ClusterSockets> ClusterSockets::Open(std::string_view text) {
   const Result<HostPort> place = SplitHostPort(text);
   if (!place) return place.error();
   const std::vector<std::string> found =
-      place->host.empty() ? std::vector{"0.0.0.0:" + place->port} : LookUp(*place, AF_INET6);
+      place->host.empty() ? std::vector{"0.0.0.0:" + place->port} : LookUp(*place, AF_UNSPEC);
   SocketAddress wanted;
   const bool known = !found.empty() && (SocketAddress::Parse(found.front(), AF_INET, wanted) ||
                                         SocketAddress::Parse(found.front(), AF_INET6, wanted));

@@ -1,16 +1,18 @@
 // Looks up where the peers are, in a thread of its own, since looking up a name may take long; again
-// every half minute, and at once when a file has changed. What cannot be looked up stays as it was.
+// every half minute, every second while one is not found, and at once when a file has changed.
 #pragma once
 
 #include <condition_variable>
 #include <functional>
-#include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "cluster/membership.h"
+#include "cluster/net/peer_lookup.h"
 #include "cluster/net/peer_source.h"
 
 namespace weir::cluster {
@@ -28,27 +30,34 @@ class PeerFinder {
   void Stop();
 
  private:
+  // Noted once, until it is another or has ended.
+  class Trouble {
+   public:
+    explicit Trouble(const Note& note) : note_(note) {}
+    void Set(const std::string& text) {
+      if (std::exchange(text_, text) != text && !text.empty()) note_(text);
+    }
+
+   private:
+    const Note& note_;
+    std::string text_;
+  };
+
   void Run();
-  void Look();
+  bool Look();
   void ReadFile();
-  std::vector<Member> LookUpNamed();
-  std::vector<Member> LookUpDns();
-  void Complain(const std::string& trouble);
 
   const std::string self_;
-  const SocketAddress own_;
   const Found found_;
   const Note note_;
   std::thread thread_;
 
   // Of the thread alone.
   PeerSource source_;
+  PeerLookup lookup_;
   std::string file_text_;
-  std::vector<Member> members_;
-  bool told_ = false;
-  bool missing_ = false;                      // something was not found: look again soon
-  std::map<std::string, std::string> known_;  // addresses of names
-  std::string trouble_;                       // what was last complained of
+  std::optional<std::vector<Member>> members_;  // as they were told
+  Trouble file_trouble_{note_}, name_trouble_{note_};
 
   std::mutex mutex_;
   std::condition_variable wake_;

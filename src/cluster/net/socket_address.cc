@@ -97,6 +97,13 @@ int SocketAddress::port() const {
                                     : reinterpret_cast<const sockaddr_in&>(storage).sin_port);
 }
 
+bool SocketAddress::any() const {
+  if (family() == AF_INET6) {
+    return IN6_IS_ADDR_UNSPECIFIED(&reinterpret_cast<const sockaddr_in6&>(storage).sin6_addr);
+  }
+  return reinterpret_cast<const sockaddr_in&>(storage).sin_addr.s_addr == htonl(INADDR_ANY);
+}
+
 std::string SocketAddress::ToString() const {
   char text[INET6_ADDRSTRLEN] = "";
   const auto& v6 = reinterpret_cast<const sockaddr_in6&>(storage);
@@ -113,7 +120,7 @@ std::string SocketAddress::ToString() const {
 
 std::vector<std::string> LookUp(const HostPort& name, int family) {
   addrinfo hints{};
-  hints.ai_family = family == AF_INET ? AF_INET : AF_UNSPEC;
+  hints.ai_family = family;
   hints.ai_socktype = SOCK_DGRAM;
   hints.ai_flags = AI_NUMERICSERV;
   addrinfo* found = nullptr;
@@ -129,7 +136,8 @@ std::vector<std::string> LookUp(const HostPort& name, int family) {
   return Sorted(std::move(all));
 }
 
-std::vector<std::string> OwnAddresses(int port) {
+std::vector<std::string> OwnAddresses(const SocketAddress& own) {
+  if (!own.any()) return {own.ToString()};
   ifaddrs* found = nullptr;
   if (getifaddrs(&found) != 0) return {};
   const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(found, freeifaddrs);
@@ -140,7 +148,7 @@ std::vector<std::string> OwnAddresses(int port) {
     if (family != AF_INET && family != AF_INET6) continue;
     const bool v6 = family == AF_INET6;
     const std::string zero = Text(one->ifa_addr, v6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in));
-    all.push_back(zero.substr(0, zero.rfind(':') + 1) + std::to_string(port));
+    all.push_back(zero.substr(0, zero.rfind(':') + 1) + std::to_string(own.port()));
   }
   return Sorted(std::move(all));
 }

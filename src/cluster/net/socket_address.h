@@ -24,6 +24,9 @@ struct SocketAddress {
   sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
   int family() const { return storage.ss_family; }
   int port() const;
+  bool any() const;  // every address of the machine
+  // Which family of addresses a socket that is bound to this one reaches; AF_UNSPEC: both.
+  int reaches() const { return family() == AF_INET6 && any() ? AF_UNSPEC : family(); }
   std::string ToString() const;
 };
 
@@ -33,10 +36,10 @@ struct HostPort {
 // HOST:PORT, [IPV6]:PORT or :PORT, with a port from 0 to 65535.
 Result<HostPort> SplitHostPort(std::string_view text);
 
-// Every address of a host that a socket of `family` reaches (AF_INET6: all), sorted; waits for the
-// answer. Empty if it cannot be found.
+// Every address of a host in `family` (AF_UNSPEC: in both), sorted; waits for the answer. Empty if it
+// cannot be found.
 std::vector<std::string> LookUp(const HostPort& name, int family);
-// The addresses of this machine with this port.
-std::vector<std::string> OwnAddresses(int port);
+// Where who listens on `own` is reached. One address of a machine leaves the others to other nodes.
+std::vector<std::string> OwnAddresses(const SocketAddress& own);
 
 }  // namespace weir::cluster
