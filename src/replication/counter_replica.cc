@@ -87,7 +87,7 @@ void CounterReplica::Take(const Key& key, const SharedBucket& limit, uint64_t co
 
 void CounterReplica::OweOwn(const Key& key) {
   const Origin piece = PieceOf(deltas_.self());
-  deltas_.Owe(key, {&piece, 1}, deltas_.self().node);
+  deltas_.Owe(key, {&piece, 1}, deltas_.self());
 }
 
 int128 CounterReplica::Level(const Key& key, const SharedBucket& limit, Instant now) {
@@ -129,7 +129,7 @@ std::vector<Envelope> CounterReplica::Receive(std::string_view bytes, Instant no
   deltas_.Fetch(all.keys);
   size_t next = 0;
   for (const Told& told : all.buckets) {
-    Merge(told, std::span(all.rows).subspan(next, told.rows), head.sender.node, now);
+    Merge(told, std::span(all.rows).subspan(next, told.rows), head.sender, now);
     next += told.rows;
   }
   if (deltas_.Heard(head, acknowledged, now)) OweRowsTo(head.sender.node);
@@ -154,7 +154,7 @@ CounterReplica::AllTold CounterReplica::Read(EnvelopeReader& from) {
   return all;
 }
 
-void CounterReplica::Merge(const Told& told, std::span<const Row> rows, uint32_t sender,
+void CounterReplica::Merge(const Told& told, std::span<const Row> rows, Origin sender,
                            Instant now) {
   if (rows.empty()) return;
   const auto [it, fresh] = buckets_.try_emplace(told.key);

@@ -106,7 +106,7 @@ class CounterReplica final : public Replica {
 
   static AllTold Read(EnvelopeReader& from);
   Bucket& Brought(const Key& key, const SharedBucket& limit, Instant now);
-  void Merge(const Told& told, std::span<const Row> rows, uint32_t sender, Instant now);
+  void Merge(const Told& told, std::span<const Row> rows, Origin sender, Instant now);
   void OweOwn(const Key& key);
   void OweRowsTo(uint32_t node);
   void Fetch(std::span<const Key> keys) const;

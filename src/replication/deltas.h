@@ -65,9 +65,9 @@ class Deltas {
   }
 
   // Pieces that are given together are in ascending order.
-  // To all peers but `source`, which is a node.
-  void Owe(const Key& key, std::span<const Piece> pieces, uint32_t source) {
-    owed_.Owe(key, pieces, Find(source));
+  // To all peers but `source`.
+  void Owe(const Key& key, std::span<const Piece> pieces, Origin source) {
+    owed_.Owe(key, pieces, FindLife(source));
   }
   // Each node tells a newcomer its own pieces; those of nodes that are no peers, and the newcomer's
   // own of an earlier life, are told by all.
@@ -82,8 +82,8 @@ class Deltas {
     if (const size_t peer = Find(node); peer != kNobody) owed_.OweTo(peer, key, piece);
   }
   // The peer knows them, as they are now.
-  void Known(uint32_t node, const Key& key, std::span<const Piece> pieces) {
-    if (const size_t peer = Find(node); peer != kNobody) owed_.Settle(peer, key, pieces);
+  void Known(Origin node, const Key& key, std::span<const Piece> pieces) {
+    if (const size_t peer = FindLife(node); peer != kNobody) owed_.Settle(peer, key, pieces);
   }
   // They are about to be needed.
   void Fetch(std::span<const Key> keys) const { owed_.Fetch(keys); }
@@ -333,6 +333,13 @@ class Deltas {
     const auto it = std::find_if(peers_.begin(), peers_.end(),
                                  [&](const Peer& peer) { return peer.node == node; });
     return it == peers_.end() ? kNobody : static_cast<size_t>(it - peers_.begin());
+  }
+  // What a life knew that is over, the next one need not know.
+  size_t FindLife(Origin life) const {
+    const size_t peer = Find(life.node);
+    const bool over =
+        peer != kNobody && peers_[peer].met && life.incarnation < peers_[peer].incarnation;
+    return over ? kNobody : peer;
   }
   void Acknowledge(Peer& peer, std::vector<Envelope>& out) {
     EnvelopeWriter writer({kind_, self_, 0});

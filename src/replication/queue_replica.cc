@@ -26,7 +26,7 @@ void QueueReplica::Take(const Key& key, const SharedBucket& limit, uint64_t cost
     const auto weight = static_cast<uint32_t>(std::min<uint64_t>(cost, UINT32_MAX));
     const ElementName name{deltas_.self(), ++last_sequence_};
     queue.Add(name, weight, now);
-    deltas_.Owe(key, {&name, 1}, deltas_.self().node);
+    deltas_.Owe(key, {&name, 1}, deltas_.self());
     cost -= weight;
   }
   if (options_.frequency) PushFrequent(key, queue, now);
@@ -44,7 +44,7 @@ void QueueReplica::Refund(const StateName& name, uint64_t cost, Instant now) {
   const auto it = queues_.find(name.key);
   if (it == queues_.end()) return;
   for (const ElementName& element : it->second.Refund(deltas_.self(), cost, now)) {
-    deltas_.Owe(name.key, {&element, 1}, deltas_.self().node);
+    deltas_.Owe(name.key, {&element, 1}, deltas_.self());
   }
 }
 
@@ -67,7 +67,7 @@ std::vector<Envelope> QueueReplica::Receive(std::string_view bytes, Instant now,
   good =
       reader.done() && head.kind == ReplicaKind::kQueue && head.sender.node != deltas_.self().node;
   if (!good) return {};
-  for (const Told& told : all) Merge(told, head.sender.node, now);
+  for (const Told& told : all) Merge(told, head.sender, now);
   if (deltas_.Heard(head, acknowledged, now)) OweElementsTo(head.sender.node);
   return {};
 }
@@ -96,7 +96,7 @@ std::vector<QueueReplica::Told> QueueReplica::Read(EnvelopeReader& from, Instant
   return all;
 }
 
-void QueueReplica::Merge(const Told& told, uint32_t sender, Instant now) {
+void QueueReplica::Merge(const Told& told, Origin sender, Instant now) {
   TokenQueue& queue = queues_.try_emplace(told.key, told.shape).first->second;
   const bool report = options_.report_changes;
   const int128 before = report ? queue.Alive(now) : 0;

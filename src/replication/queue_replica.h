@@ -70,7 +70,7 @@ class QueueReplica final : public Replica {
   };
 
   static std::vector<Told> Read(EnvelopeReader& from, Instant now);
-  void Merge(const Told& told, uint32_t sender, Instant now);
+  void Merge(const Told& told, Origin sender, Instant now);
   void ReportHit(const Key& key, const TokenQueue& queue, const Element* known,
                  const Element& theirs);
   // True if nothing is left.
