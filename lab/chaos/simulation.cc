@@ -54,6 +54,7 @@ class Run final : public Cluster {
   enum class State : uint8_t { kGone, kUp, kPaused, kDown };
   struct Carried {
     uint32_t from = 0;
+    uint32_t for_life = 0;  // of the receiver, as the sender knew it
     Instant sent;
     std::string bytes;
   };
@@ -62,6 +63,7 @@ class Run final : public Cluster {
     uint32_t incarnation = 0;
     State state = State::kGone;
     Instant due = kEndOfTime;
+    std::map<uint32_t, uint32_t> met;                             // of each node the last life
     std::vector<std::shared_ptr<const Carried>> inbox;            // while it pauses
     std::map<std::pair<uint32_t, int64_t>, uint64_t> refundable;  // by key and window
     RowTracker rows;
@@ -135,11 +137,20 @@ class Run final : public Cluster {
   void OnArrive(uint32_t n, const std::shared_ptr<const Carried>& carried) {
     Node& node = nodes_[n];
     if (node.state == State::kPaused) node.inbox.push_back(carried);
-    if (node.state != State::kUp) return;
+    if (node.state != State::kUp || !CanOpen(node, *carried)) return;
     Happening came{.what = What::kReceive, .node = n, .other = carried->from};
     came.travelled = now_ - carried->sent;
     auto answers = node.replica->Receive(carried->bytes, Local(n), came.good);
     Send(n, std::move(answers), came);
+  }
+  // Datagrams are sealed for one life of the receiver (cluster/seal.h), and the counter relies on that: a
+  // limit is of use only to whoever has heard the rows that it was reckoned with. The others are held to
+  // more.
+  bool CanOpen(const Node& node, const Carried& carried) const {
+    return carried.for_life == node.incarnation || s_.kind != ReplicaKind::kCounter;
+  }
+  std::shared_ptr<const Carried> From(uint32_t n, uint32_t for_life, std::string bytes) const {
+    return std::make_shared<const Carried>(Carried{n, for_life, now_, std::move(bytes)});
   }
   void Send(uint32_t n, std::vector<Envelope> envelopes, Happening happening) {
     happening.sent = envelopes;
@@ -147,8 +158,12 @@ class Run final : public Cluster {
     counts_.envelopes += envelopes.size();
     for (Envelope& envelope : envelopes) {
       if (envelope.to >= s_.nodes()) continue;
-      const auto carried =
-          std::make_shared<const Carried>(Carried{n, now_, std::move(envelope.bytes)});
+      uint32_t& met = nodes_[n].met[envelope.to];
+      // They greet each other, too.
+      if (met == 0 || (network_.Passes(n, envelope.to) && network_.Passes(envelope.to, n))) {
+        met = nodes_[envelope.to].incarnation;
+      }
+      const auto carried = From(n, met, std::move(envelope.bytes));
       network_.Carry(n, envelope.to, [&](Duration delay) {
         Push({.at = now_ + delay, .kind = Kind::kArrive, .node = envelope.to, .carried = carried});
       });
@@ -260,6 +275,7 @@ class Run final : public Cluster {
     node.replica = subject_.make(s_, {n, node.incarnation}, Local(n));
     node.state = State::kUp;
     node.refundable.clear();
+    node.met.clear();
     node.rows = RowTracker(s_.keys());
     node.replica->SetPeers(Peers());
     Tell({.what = What::kStart, .node = n});
@@ -288,8 +304,7 @@ class Run final : public Cluster {
       if (nodes_[host].state != State::kUp || !network_.Passes(host, n)) continue;
       if (!network_.Passes(n, host)) continue;
       for (Envelope& envelope : nodes_[host].replica->Everything(n, Local(host))) {
-        const auto carried =
-            std::make_shared<const Carried>(Carried{host, now_, std::move(envelope.bytes)});
+        const auto carried = From(host, nodes_[n].incarnation, std::move(envelope.bytes));
         Push({now_ + network_.latency(), 0, Kind::kArrive, n, nullptr, carried});
       }
       return;
