@@ -11,6 +11,12 @@ constexpr char kTraffic[] =
 constexpr char kSizes[] =
     "the thesis counts Erlang's terms and messages, here rows and elements are binary: a counter's "
     "bucket is small and an element carries a name, so the queue costs more of a counter's";
+constexpr char kIdle[] =
+    "most users are idle most of the time: their elements are gone, while the counter keeps a row "
+    "of every node and tells all of them when one has changed";
+constexpr char kMended[] =
+    "with errata 1 and 15 mended the counter is far better than the thesis' 95.7 %, and passes the "
+    "queue by less than a tenth of a point";
 
 Claim AtLeast(const std::string& experiment, const char* variant, const char* metric, double low) {
   Claim claim{experiment, variant, metric, {}};
@@ -32,6 +38,10 @@ Claim Below(const std::string& experiment, const char* variant, const char* metr
             const char* other) {
   Claim claim{experiment, variant, metric, {}};
   claim.below = other;
+  return claim;
+}
+Claim Because(const char* why, Claim claim) {
+  claim.why = why;
   return claim;
 }
 Claim Printed(double paper, Claim claim, const char* why = "") {
@@ -58,7 +68,7 @@ Claim Ratio(const char* experiment, const char* variant, const char* metric, dou
 const std::vector<Claim>& OfTheThesis() {
   static const std::vector<Claim> claims = {
       Precision("spotify-a", "counter", 95.7),
-      Above("spotify-a", "queue+frequency", "precision", "counter"),
+      Because(kMended, Above("spotify-a", "queue+frequency", "precision", "counter")),
       Below("spotify-a", "queue+both", "precision", "queue+frequency"),
       Printed(0.817, AtMost("spotify-a", "queue+linf", "linf_memory_ratio", 1)),
       Printed(0.76, AtMost("spotify-a", "queue+both", "linf_memory_ratio", 1),
@@ -82,8 +92,8 @@ const std::vector<Claim>& OfTheThesis() {
       Printed(100, AtLeast("spotify-b-under", "queue+frequency", "precision", 100)),
       Ratio("spotify-b-under", "queue+frequency", "memory_ratio", 0.90),
       Ratio("spotify-b-under", "queue+frequency", "bytes_ratio", 0.23),
-      Ratio("spotify-c", "queue+frequency", "memory_ratio", 0.136),
-      Ratio("spotify-c", "queue+frequency", "bytes_ratio", 1.000025),
+      Because(kIdle, Ratio("spotify-c", "queue+frequency", "memory_ratio", 0.136)),
+      Because(kIdle, Ratio("spotify-c", "queue+frequency", "bytes_ratio", 1.000025)),
       Printed(0, AtMost("spotify-d-900", "queue", "precision", 50)),
   };
   return claims;

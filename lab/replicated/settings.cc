@@ -81,7 +81,7 @@ const std::vector<Setting>& All() {
        [](Settings& s, auto text) { s.debt.grace = AtLeast(kSome, text); }},
       {"heartbeat", "of debt: how often a peer is told what has come from it",
        [](Settings& s, auto text) { s.debt.heartbeat = AtLeast(kSome, text); }},
-      {"variants", "only these, with commas between: counter,debt",
+      {"variants", "only these, with commas between: counter,debt; all, but three of spotify-c",
        [](Settings& s, auto text) { s.variants = Split(text); }},
   };
   return all;

@@ -26,7 +26,7 @@ struct Settings {
   uint64_t window = 0;  // of the frequency analysis; 0: max(2, capacity / nodes)
   Duration births{};    // the queue takes requests of one such slice for one (erratum 4)
   DebtOptions debt;     // patience, grace, heartbeat
-  std::vector<std::string> variants;  // only these; none: all
+  std::vector<std::string> variants;  // only these; none: the usual ones
 
   // "key=value". Throws std::invalid_argument, with what is wrong and what there is.
   void Set(std::string_view assignment);

@@ -76,7 +76,7 @@ const std::vector<SpotifyDescription>& SpotifyDescriptions() {
       {"spotify-b-barely", "one user, a minute, 1.1 c requests", "2 s"},
       {"spotify-b-barely-bursty", "one user, a minute, 1.1 c requests in 5 to 15 bursts", "2 s"},
       {"spotify-b-under", "one user just below the refill rate, 2 minutes", "0.2 s"},
-      {"spotify-c", "5000 users, an hour, a realistic mix", "14 min", 1},
+      {"spotify-c", "5000 users, an hour, a realistic mix", "3 to 4 min", 1},
       {"spotify-d", "c = 5, a request every 0.9 s, 1 token/s; gossip every 300 ms",
        "0.7 s, with the two below"},
       {"spotify-d-450", "as spotify-d, but gossip every 450 ms", "0.3 s"},

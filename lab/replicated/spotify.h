@@ -30,7 +30,7 @@ struct SpotifyExperiment {
 struct SpotifyDescription {
   std::string name;
   std::string what;
-  std::string takes;  // one run of all variants
+  std::string takes;  // one run of all usual variants
   int runs = 10;      // unless others are asked for
 };
 

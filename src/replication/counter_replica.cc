@@ -40,8 +40,7 @@ size_t CounterReplica::Bucket::PlaceOf(Origin origin) const {
   return static_cast<size_t>(at - rows.begin());
 }
 
-size_t CounterReplica::Bucket::RowOf(Origin origin, size_t guess) {
-  if (guess < rows.size() && rows[guess].origin == origin) return guess;
+size_t CounterReplica::Bucket::RowOf(Origin origin) {
   const size_t place = PlaceOf(origin);
   if (place == rows.size() || rows[place].origin != origin) {
     rows.insert(rows.begin() + static_cast<ptrdiff_t>(place), Row{origin});
@@ -120,38 +119,39 @@ std::vector<Envelope> CounterReplica::Tick(Instant now) {
 std::vector<Envelope> CounterReplica::Receive(std::string_view bytes, Instant now, bool& good) {
   EnvelopeReader reader(bytes);
   const Acknowledgements acknowledged = Delivery::ReadAcknowledgements(reader);
-  const AllTold all = Read(reader);
+  Read(reader);
   const EnvelopeHead& head = reader.head();
   good = reader.done() && head.kind == ReplicaKind::kCounter &&
          head.sender.node != deltas_.self().node;
   if (!good) return {};
-  Fetch(all.keys);
-  deltas_.Fetch(all.keys);
+  Fetch(read_.keys);
+  deltas_.Fetch(read_.keys);
   size_t next = 0;
-  for (const Told& told : all.buckets) {
-    Merge(told, std::span(all.rows).subspan(next, told.rows), head.sender, now);
+  for (const Told& told : read_.buckets) {
+    Merge(told, std::span(read_.rows).subspan(next, told.rows), head.sender, now);
     next += told.rows;
   }
   if (deltas_.Heard(head, acknowledged, now)) OweRowsTo(head.sender.node);
   return {};
 }
 
-CounterReplica::AllTold CounterReplica::Read(EnvelopeReader& from) {
-  AllTold all;
+void CounterReplica::Read(EnvelopeReader& from) {
+  read_.keys.clear();
+  read_.buckets.clear();
+  read_.rows.clear();
   while (from.ok() && from.left() > 0) {
-    Told& told = all.buckets.emplace_back();
-    told.key = all.keys.emplace_back(from.Name());
+    Told& told = read_.buckets.emplace_back();
+    told.key = read_.keys.emplace_back(from.Name());
     told.shape = ReadBucket(from);
     told.limit = ReadTicks(from, Ticks(told.shape));
     told.rows = from.NumberBelow(kMostEnvelopeBytes);
     for (size_t i = 0; i < told.rows && from.ok(); ++i) {
-      Row& row = all.rows.emplace_back();
+      Row& row = read_.rows.emplace_back();
       row.origin = from.Life();
       row.consumed = from.Number();
       row.refunded = from.NumberBelow(row.consumed + (row.consumed < UINT64_MAX));
     }
   }
-  return all;
 }
 
 void CounterReplica::Merge(const Told& told, std::span<const Row> rows, Origin sender,
@@ -169,8 +169,12 @@ void CounterReplica::Merge(const Told& told, std::span<const Row> rows, Origin s
   same_.clear();
   size_t place = 0;
   for (const Row& theirs : rows) {
-    place = bucket.RowOf(theirs.origin, place);
+    if (!bucket.IsAt(place, theirs.origin)) place = bucket.RowOf(theirs.origin);
     Row& ours = bucket.rows[place++];
+    if (ours.consumed == theirs.consumed && ours.refunded == theirs.refunded) {
+      same_.push_back(theirs.origin);
+      continue;
+    }
     if (theirs.consumed > ours.consumed || theirs.refunded > ours.refunded) {
       news_.push_back(theirs.origin);
     }

@@ -89,8 +89,10 @@ class CounterReplica final : public Replica {
     void Reshape(const SharedBucket& wanted);
     // Where its row is, or would be.
     size_t PlaceOf(Origin origin) const;
-    // `guess` is looked at first.
-    size_t RowOf(Origin origin, size_t guess = 0);
+    bool IsAt(size_t place, Origin origin) const {
+      return place < rows.size() && rows[place].origin == origin;
+    }
+    size_t RowOf(Origin origin);
   };
   struct Told {
     Key key;
@@ -104,7 +106,7 @@ class CounterReplica final : public Replica {
     std::vector<Row> rows;  // of one bucket after the other
   };
 
-  static AllTold Read(EnvelopeReader& from);
+  void Read(EnvelopeReader& from);
   Bucket& Brought(const Key& key, const SharedBucket& limit, Instant now);
   void Merge(const Told& told, std::span<const Row> rows, Origin sender, Instant now);
   void OweOwn(const Key& key);
@@ -126,6 +128,7 @@ class CounterReplica final : public Replica {
   Deltas<Origin> deltas_;
   KeyMap<Bucket> buckets_;
   std::vector<Change> changes_;
+  AllTold read_;                     // of the envelope that is being received
   std::vector<Origin> news_, same_;  // of the bucket that is being merged
 };
 
