@@ -2,7 +2,11 @@
 
 namespace weir::cluster {
 
+namespace {
+
 using Kind = Message::Kind;
+
+}  // namespace
 
 void Node::Ask(const std::function<bool(std::string_view id)>& is_it, std::string question,
                Instant now, AnswerDone done) {

@@ -1,6 +1,7 @@
 #include "cluster/questions.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace weir::cluster {
 

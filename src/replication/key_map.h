@@ -3,8 +3,8 @@
 //
 // Entries lie side by side in a vector, so that going through them is going through memory, in the
 // order in which they came: the same in every run, so that a simulation repeats. An index of their
-// places, twice as large at least, is probed from the low bits of the key's hash on. Erasing moves the last entry into the gap. References last until the next
-// insertion or erasure.
+// places, twice as large at least, is probed from the low bits of the key's hash on. Erasing moves
+// the last entry into the gap. References last until the next insertion or erasure.
 #pragma once
 
 #include <algorithm>
