@@ -35,7 +35,8 @@ class E2eClusterDns : public ClusterNodes {
     files_.Write("hosts", text);
   }
   std::vector<std::string> Environment() const {
-    return {"LD_PRELOAD=libnss_wrapper.so", "NSS_WRAPPER_HOSTS=" + files_.path() + "/hosts"};
+    return {"LD_PRELOAD=libnss_wrapper.so", "NSS_WRAPPER_HOSTS=" + files_.path() + "/hosts",
+            "NSS_WRAPPER_DISABLE_DEEPBIND=1"};  // sanitizers do not stand it
   }
   void Start(const std::string& id, const std::string& peers = "dns:weir.test") {
     Launch(id, AddressOf(id), peers, key_, Environment());
@@ -95,9 +96,11 @@ TEST_F(E2eClusterDns, OneThatHasTheNameForItselfWaitsForNobody) {
 
 TEST_F(E2eClusterDns, ANameThatIsNotFoundIsLookedUpAgainSoon) {
   Start("a");
-  const std::string log = nodes_["a"]->log();
-  EXPECT_TRUE(Has(log, "\"weir.test\" cannot be found")) << log;
-  EXPECT_TRUE(Has(log, "serving without")) << "there may be others: " << log;
+  // The machine's own resolver is asked, too, and may take its time.
+  ServerProcess& a = *nodes_["a"];
+  const std::string trouble = "\"weir.test\" cannot be found";
+  EXPECT_TRUE(Has(a.log(), trouble) || a.WaitForLog(trouble)) << a.log();
+  EXPECT_TRUE(Has(a.log(), "serving without")) << "there may be others: " << a.log();
   Resolve("other.test", {"b"});
   Start("b", "dns:other.test");  // does not know of it
   Resolve("weir.test", {"a", "b"});
