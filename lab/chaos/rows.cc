@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "replication/counter_replica.h"
 #include "replication/debt_replica.h"
 #include "replication/queue_replica.h"
@@ -13,6 +15,20 @@ std::string Shown(const RowName& name) {
       fmt::format("row {}.{}.{}", name.origin.node, name.origin.incarnation, name.segment);
   if (name.window != 0) text += fmt::format(" of window {}", name.window);
   return text;
+}
+
+const Row* FindRow(const std::vector<Row>& rows, const RowName& name) {
+  const auto at = std::lower_bound(rows.begin(), rows.end(), name,
+                                   [](const Row& row, const RowName& n) { return row.name < n; });
+  return at == rows.end() || at->name != name ? nullptr : &*at;
+}
+
+std::string Differing(uint32_t key, uint32_t one, const Row& ones, uint32_t other,
+                      const Row* theirs) {
+  return fmt::format(
+      "after quiet node {} knows {} charged and {} refunded in {} of key {}, node {} {}", one,
+      ones.charged, ones.refunded, Shown(ones.name), key, other,
+      theirs ? fmt::format("{} and {}", theirs->charged, theirs->refunded) : "nothing");
 }
 
 void ReadRows(const Replica& replica, const Key& key, std::vector<Row>& rows) {

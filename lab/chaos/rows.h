@@ -34,6 +34,12 @@ struct Row {
   bool operator==(const Row&) const = default;
 };
 
+// Of rows by name; null if it is not among them.
+const Row* FindRow(const std::vector<Row>& rows, const RowName& name);
+// That two nodes do not know the same of a row, though they should; `theirs` may be null.
+std::string Differing(uint32_t key, uint32_t one, const Row& ones, uint32_t other,
+                      const Row* theirs);
+
 // A replica around another, to which it hands everything on; a planted bug overrides something.
 class Wrapper : public Replica {
  public:

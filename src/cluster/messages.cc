@@ -41,22 +41,26 @@ bool TakeNumber(std::string_view& from, size_t& number) {
   return false;
 }
 
+bool TakeStamp(std::string_view& from, uint64_t& stamp) {
+  if (from.size() < sizeof stamp) return false;
+  std::copy_n(from.data(), sizeof stamp, reinterpret_cast<char*>(&stamp));
+  from.remove_prefix(sizeof stamp);
+  return true;
+}
+
 bool ReadStamped(std::string_view body, bool padded, Message& message) {
-  constexpr size_t kFixed = sizeof message.stamp + 1;
-  if (body.size() < kFixed) return false;
-  std::copy_n(body.data(), sizeof message.stamp, reinterpret_cast<char*>(&message.stamp));
-  const size_t length = static_cast<uint8_t>(body[kFixed - 1]);
-  body.remove_prefix(kFixed);
+  if (!TakeStamp(body, message.stamp) || body.empty()) return false;
+  const size_t length = static_cast<uint8_t>(body.front());
+  body.remove_prefix(1);
   if (length > kMostIdBytes || length > body.size()) return false;
   message.id = body.substr(0, length);
   return padded || body.size() == length;
 }
 
 bool ReadNumbered(std::string_view body, Message& message) {
-  if (body.size() < sizeof message.stamp) return false;
-  std::copy_n(body.data(), sizeof message.stamp, reinterpret_cast<char*>(&message.stamp));
-  message.body = body.substr(sizeof message.stamp);
-  return true;
+  const bool good = TakeStamp(body, message.stamp);
+  message.body = body;
+  return good;
 }
 
 bool ReadOne(std::string_view body, Message& message) {

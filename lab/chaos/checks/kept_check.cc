@@ -100,17 +100,9 @@ class KeptCheck final : public Observer {
   }
   void CompareRow(const Happening& h, const Row& row, uint32_t one, const std::vector<Row>& others,
                   uint32_t other, uint32_t key) const {
-    const auto at = std::lower_bound(others.begin(), others.end(), row.name,
-                                     [](const Row& r, const RowName& n) { return r.name < n; });
-    const bool there = at != others.end() && at->name == row.name;
-    if (there && at->charged == row.charged && at->refunded == row.refunded) return;
-    throw Violation{
-        "quiet",
-        fmt::format("after quiet node {} knows {} charged and {} refunded in {} of key "
-                    "{}, node {} {}",
-                    one, row.charged, row.refunded, Shown(row.name), key, other,
-                    there ? fmt::format("{} and {}", at->charged, at->refunded) : "nothing"),
-        h.at};
+    const Row* there = FindRow(others, row.name);
+    if (there && there->charged == row.charged && there->refunded == row.refunded) return;
+    throw Violation{"quiet", Differing(key, one, row, other, there), h.at};
   }
 
   std::map<std::pair<uint32_t, int64_t>, Instant> used_;  // by key and window: the last time

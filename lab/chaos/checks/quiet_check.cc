@@ -79,16 +79,11 @@ class QuietCheck final : public Observer {
   }
   void CompareRow(const Happening& h, const std::vector<Row>& others, const Row& row, uint32_t one,
                   uint32_t other, uint32_t key, bool must) const {
-    const auto at = std::lower_bound(others.begin(), others.end(), row.name,
-                                     [](const Row& r, const RowName& n) { return r.name < n; });
-    const bool there = at != others.end() && at->name == row.name;
+    const Row* there = FindRow(others, row.name);
     // What was refunded whole says nothing, and may be the end of a period to one who dates it first.
     if (!there && (!must || row.charged == row.refunded)) return;
-    if (there && at->charged == row.charged && at->refunded == row.refunded) return;
-    Fail(h, fmt::format("after quiet node {} knows {} charged and {} refunded in {} of key {}, "
-                        "node {} {}",
-                        one, row.charged, row.refunded, Shown(row.name), key, other,
-                        there ? fmt::format("{} and {}", at->charged, at->refunded) : "nothing"));
+    if (there && there->charged == row.charged && there->refunded == row.refunded) return;
+    Fail(h, Differing(key, one, row, other, there));
   }
 
   void CheckRest(const Happening& h, const Cluster& cluster, uint32_t node) const {

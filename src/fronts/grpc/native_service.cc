@@ -125,7 +125,7 @@ class Session : public StreamingCall {
         *way_back_, request.wait > Duration::zero(),
         [&](ReserveDone done) { limiter_.Reserve(HeldBy(now), request, now, std::move(done)); },
         [this, id](const Result<Reservation>& told) {
-          AnswerLate(id, told, [&](v1::SessionResponse& response) {
+          AnswerAsked(id, told, [&](v1::SessionResponse& response) {
             FillReservation(*told, *response.mutable_reservation());
           });
         });
@@ -134,14 +134,14 @@ class Session : public StreamingCall {
   void Settle(uint64_t id, const v1::SettleRequest& message, Instant now) {
     waiting_ += 1;
     weir::Settle(*way_back_, limiter_, message, now, [this, id](const Result<Settled>& told) {
-      AnswerLate(id, told, [&](v1::SessionResponse& response) {
+      AnswerAsked(id, told, [&](v1::SessionResponse& response) {
         FillSettled(*told, *response.mutable_settled());
       });
     });
   }
 
   template <typename T, typename Fill>
-  void AnswerLate(uint64_t id, const Result<T>& told, const Fill& fill) {
+  void AnswerAsked(uint64_t id, const Result<T>& told, const Fill& fill) {
     MessageArena arena;
     v1::SessionResponse& response = arena.New<v1::SessionResponse>();
     response.set_id(id);
@@ -219,7 +219,7 @@ class Session : public StreamingCall {
   CallStream& stream_;
   std::string text_;
   SessionId session_;
-  size_t waiting_ = 0;  // for late answers
+  size_t waiting_ = 0;  // for answers
   bool half_closed_ = false;
   bool ended_ = false;  // the stream is not there any more
   const std::shared_ptr<WayBack> way_back_ = WayBack::To(stream_.link());
