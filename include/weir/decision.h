@@ -51,8 +51,9 @@ struct LimitStatus {
   Duration per{};      // 0 where there is no such time (tiers)
   uint64_t remaining = 0;
   Duration reset_after{};
-  bool shadow = false;   // counts, but does not refuse
-  bool refused = false;  // had not room enough (in shadow: would have refused)
+  uint64_t capacity = 0;  // the most that can be admitted at once: a bucket's burst
+  bool shadow = false;    // counts, but does not refuse
+  bool refused = false;   // had not room enough (in shadow: would have refused)
 };
 
 // What Charon, section 3.1, tells about a resource with burst tiers.
@@ -111,7 +112,10 @@ struct SettleRequest {
 };
 
 struct Settled {
-  uint64_t charged = 0;    // the final cost
+  // What stays charged: the true cost, or more where less was given back than the estimate was too
+  // high (what a bucket had refilled meanwhile, what lies in a window that is over). With several
+  // limits the most that any of them keeps; limits in shadow do not count. Rounded up.
+  uint64_t charged = 0;
   uint64_t remaining = 0;  // least over the limits that were charged
 };
 

@@ -60,6 +60,7 @@ struct DescriptorStatus {
   uint64_t remaining = 0;
   Duration reset_after{};
   Duration retry_after{};              // kNever: waiting does not help
+  uint64_t capacity = 0;               // the most that can be admitted at once
   const Metadata* metadata = nullptr;  // of the rule; null: none
 };
 

@@ -21,6 +21,9 @@ namespace weir {
 
 using SessionId = Ticket;  // unguessable, like all names of this kind
 
+inline constexpr Duration kLongestTransfer = std::chrono::hours(24);
+inline constexpr Duration kLongestWait = std::chrono::hours(24);  // who asks for more waits so long
+
 struct ReserveRequest {
   std::string_view namespace_name;
   std::string_view resource;

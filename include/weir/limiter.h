@@ -5,9 +5,12 @@
 //   if (!d.allowed) wait(d.retry_after);
 //
 // A limiter is safe to use from any number of threads. It starts none of its own: expired state
-// goes away as keys come and go, and with Tick. Time is an argument. It may come from several
-// threads a little out of order; should it step back by more than a second, the limiter goes on
-// from where it was, so that no step frees a token or locks anyone out.
+// goes away as keys come and go, and with Tick.
+//
+// Time is an argument, and is trusted forwards: read it from a clock that does not jump (weir/clock.h
+// has one). An instant before the latest that any thread has told is decided at that latest one: a
+// caller that goes back, by however much, gains nothing and loses nothing but the time until its
+// clock has caught up. Of instants that are less than a millisecond apart either may come first.
 #pragma once
 
 #include <atomic>
@@ -28,16 +31,21 @@
 
 namespace weir {
 
-class Rulebook;   // immutable; rules/rulebook.h
-class SharedUse;  // store/shared_use.h
+class Rulebook;                // immutable; rules/rulebook.h
+class SharedUse;               // store/shared_use.h
+enum class Sharing : uint8_t;  // the same
 
 struct LimiterOptions {
-  uint64_t memory_bytes = uint64_t{1} << 30;  // what the state of all keys may take
+  uint64_t memory_bytes = uint64_t{1} << 30;  // for states, tickets, holds and those who wait
   std::array<uint64_t, 2> secret{};           // keys the hashes; zero: drawn at random
   std::string node = "local";
-  bool adhoc = true;  // requests may carry limits of their own
+  bool adhoc = true;        // requests may carry limits of their own
+  Sharing adhoc_sharing{};  // by which nodes count those together (ShareWith); none: each alone
   Duration ticket_ttl = std::chrono::minutes(10);
   size_t max_tickets = size_t{1} << 20;
+  // Limits at once: of rules, of rules whose use is kept, and of requests. What comes on top is not
+  // counted, so requests that meet it are answered Code::kOverloaded.
+  uint32_t max_limits = (1u << 23) - 1;
 
   // For a limiter that starts again after a crash: grant no copies for so long, for whoever held
   // some may not have noticed yet. And for one that may crash: where to keep how many holds there
@@ -109,11 +117,16 @@ class Limiter {
   // What settles tickets of other nodes; before the first request.
   void SettleElsewhere(ElsewhereSettler settler);
 
-  // A session that lives until EndSession; with a `ttl`, only for so long after it was renewed.
+  // A session that lives until EndSession; with a `ttl`, only for so long after it was renewed. Those
+  // with a ttl are bounded in number: none (a false id) if all that are open are in use.
   SessionId OpenSession(Duration ttl, Instant now);
   bool RenewSession(const SessionId& session, Instant now);  // false: it is not there any more
-  // Releases what it holds, once, and forgets what it waits for.
+  // Releases what it holds, once, and forgets what it waits for. Of very many holds some are released
+  // by the next Ticks.
   void EndSession(const SessionId& session, Instant now);
+
+  // Releases what it holds; it goes on, and so does what it waits for.
+  void ReleaseAll(const SessionId& session, Instant now);
 
   // Calls `done` once: before it returns, or if it may wait, later and from any thread; never after
   // the session has ended.
@@ -124,7 +137,7 @@ class Limiter {
   // Returns how many copies of the hold are left. copies = 0: all.
   Result<uint64_t> Release(const SessionId& session, const Ticket& hold, uint64_t copies,
                            Instant now);
-  // Takes copies (0: all) out of a hold, for whoever seizes them within `ttl`.
+  // Takes copies (0: all) out of a hold, for whoever seizes them within `ttl`, a day at most.
   Result<Ticket> Transfer(const SessionId& session, const Ticket& hold, uint64_t copies,
                           Duration ttl, Instant now);
   Result<Seized> Seize(const SessionId& session, const Ticket& transfer, Instant now);
@@ -152,6 +165,9 @@ class Limiter {
   std::vector<SubjectCount> Busiest(std::string_view namespace_name,
                                     std::string_view resource) const;
   std::vector<SubjectCount> MostRefused(std::string_view namespace_name,
+                                        std::string_view resource) const;
+  // Those that a limit in shadow would have refused.
+  std::vector<SubjectCount> WouldRefuse(std::string_view namespace_name,
                                         std::string_view resource) const;
   LimiterStats Stats() const;
   // Everything that was counted since the start; the labels come from the rules, so they are few.
