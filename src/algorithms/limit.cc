@@ -103,10 +103,12 @@ std::string_view Name(const Copies&) { return "copies"; }
 
 template <typename A>
 LimitNumbers NumbersOf(const A& a) {
-  return {a.limit, a.per};
+  return {a.limit, a.per, a.Capacity()};
 }
-LimitNumbers NumbersOf(const BurstTiers& a) { return {a.Capacity(), Duration::zero()}; }
-LimitNumbers NumbersOf(const Copies& a) { return {a.limit, Duration::zero()}; }
+LimitNumbers NumbersOf(const BurstTiers& a) {
+  return {a.Capacity(), Duration::zero(), a.Capacity()};
+}
+LimitNumbers NumbersOf(const Copies& a) { return {a.limit, Duration::zero(), a.limit}; }
 
 }  // namespace
 

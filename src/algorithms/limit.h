@@ -19,10 +19,12 @@ using Limit = std::variant<TokenBucket, FixedWindow, SlidingLog, SlidingWindow, 
 // "token_bucket", "fixed_window", …
 std::string_view AlgorithmName(const Limit& limit);
 
-// What is shown of a limit: at most `most` within `per` (0 where there is no such time).
+// What is shown of a limit: at most `most` within `per` (0 where there is no such time), and at most
+// `capacity` at once.
 struct LimitNumbers {
   uint64_t most = 0;
   Duration per{};
+  uint64_t capacity = 0;
 };
 LimitNumbers Numbers(const Limit& limit);
 

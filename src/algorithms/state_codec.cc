@@ -36,7 +36,8 @@ bool Decode(const TokenBucket& bucket, ByteReader& in, Instant now, TokenBucket:
   const uint64_t high = in.Get();
   state.full_at = uint128{high} << 64 | in.Get();
   if (!in.done()) return false;
-  // Not even a bucket that was settled far above its size is kept longer than a second emptying.
+  // Whoever knows how much was used lowers it to that (store/persist.cc); here only so that nothing
+  // overflows.
   const uint128 most = bucket.Ticks(now) + TokenBucket::kMostDebt;
   state.full_at = std::min(state.full_at, most);
   return true;

@@ -14,9 +14,9 @@
 // word: there is more debt then, by what has been refilled since. It frees nothing.
 //
 // Settling downwards: a bucket that has refilled since must not be refunded on top. The bucket
-// gives back at most the least debt that it has had since its oldest open ticket, and each refund
-// lowers that mark. Buckets with open tickets carry RefundMarks (refund_marks.h); the others only
-// the instant. Thesis 003, section 4.2; erratum 18.
+// gives back at most the least debt that it has had since the ticket was issued, and each refund
+// lowers the marks of the others. Buckets with open tickets carry RefundMarks (refund_marks.h); the
+// others only the instant. Thesis 003, section 4.2; erratum 18.
 #pragma once
 
 #include <numeric>

@@ -14,7 +14,10 @@ void Limiter::Impl::DecideAdhoc(const AdhocRequest& request, Instant told, Decis
     return refuse(Code::kBadRequest, "the key is longer than 1024 bytes");
   }
   if (request.burst == 0) return refuse(Code::kBadRequest, "the burst must be positive");
-  const CarriedLimits::Numbers numbers{request.limit, request.per.count(), request.burst};
+  const CarriedLimits::Numbers numbers{.limit = request.limit,
+                                       .per = request.per.count(),
+                                       .burst = request.burst,
+                                       .sharing = adhoc_sharing_};
   const Instant now = time_.Of(told);
   const LimitSlot* slot = CarriedSlot(numbers, now, decision.error, decision.message);
   if (slot == nullptr) return;
@@ -35,6 +38,7 @@ void Limiter::Impl::DecideAdhoc(const AdhocRequest& request, Instant told, Decis
   status.name = decision.limit;
   status.limit = request.burst;
   status.per = request.per;
+  status.capacity = request.burst;
   status.remaining = charge.remaining;
   status.reset_after = charge.reset_after;
   status.refused = charge.refused;

@@ -30,8 +30,8 @@ RateUnit UnitOf(Duration per) {
 // A descriptor on its way.
 struct Asked {
   DescriptorMatch match;
-  size_t charge = SIZE_MAX;  // among the charges; SIZE_MAX: nothing to charge
-  bool refund = false;
+  size_t charge = SIZE_MAX;      // among the charges; SIZE_MAX: nothing to charge
+  std::optional<Charge> refund;  // what is to be given back
 };
 
 using AskedAll = absl::InlinedVector<Asked, 4>;
@@ -111,11 +111,14 @@ bool Limiter::Impl::AskDescriptor(const RulesInForce& rules, std::string_view do
       return false;
     }
     const Duration per = LengthOf(descriptor.limit->unit);
-    const CarriedLimits::Numbers numbers{descriptor.limit->requests_per_unit, per.count(), 0};
+    const std::optional<Coordination>& said = match.ns->coordination;
+    const CarriedLimits::Numbers numbers{.limit = descriptor.limit->requests_per_unit,
+                                         .per = per.count(),
+                                         .sharing = said ? SharingOf(*said) : adhoc_sharing_};
     const LimitSlot* slot = CarriedSlot(numbers, now, decision.error, decision.message);
     if (slot == nullptr) return false;
     status.limited = true;
-    status.limit = numbers.limit;
+    status.limit = status.capacity = numbers.limit;
     status.unit = descriptor.limit->unit;
     status.per = per;
     charge.emplace(CarriedKey(domain, descriptor), slot, hits, hits,
@@ -126,16 +129,23 @@ bool Limiter::Impl::AskDescriptor(const RulesInForce& rules, std::string_view do
   const LimitInForce& in_force = rules[*match.limit];
   status.limited = true;
   status.limit = in_force.numbers.most;
+  status.capacity = in_force.numbers.capacity;
   status.per = in_force.numbers.per;
   status.unit = UnitOf(status.per);
   status.shadow = match.limit->shadow;
+  const bool shadow = match.limit->shadow || enforcement == Enforcement::kShadow;
+  if (in_force.without_slot && !shadow) {
+    decision.error = Code::kOverloaded;
+    decision.message = MessageOf(decision.error);
+    return false;
+  }
   if (in_force.slot == nullptr) {
     status.unlimited = true;
     status.remaining = kUnlimited;
     return true;
   }
   charge.emplace(DescriptorKey(in_force, match.keyed, descriptor.entries), in_force.slot, hits,
-                 hits, match.limit->shadow || enforcement == Enforcement::kShadow);
+                 hits, shadow);
   charge->quota = match.rule->quota_mode && !charge->shadow;
   return true;
 }
@@ -174,22 +184,28 @@ void Limiter::Impl::DecideDescriptors(const DescriptorRequest& request, Instant 
     if (!charge) continue;
     store_.Prefetch(charge->key);
     if (descriptor.is_negative_hits) {
-      store_.Refund(*charge, now);
-      ShowCharge(*charge, decision.statuses[i]);
-      continue;
+      asked[i].refund = charge;
+    } else {
+      asked[i].charge = charges.size();
+      charges.push_back(*charge);
     }
-    asked[i].charge = charges.size();
-    charges.push_back(*charge);
   }
-  if (charges.empty()) return;
-  const Admitted admitted = store_.AdmitNow(std::span(charges), now);
-  if (admitted.error != Code::kOk) {
-    decision.error = admitted.error;
-    decision.message = MessageOf(admitted.error);
-    return;
+  if (!charges.empty()) {
+    const Admitted admitted = store_.AdmitNow(std::span(charges), now);
+    if (admitted.error != Code::kOk) {
+      decision.error = admitted.error;
+      decision.message = MessageOf(admitted.error);
+      return;
+    }
+    decision.over = !admitted.allowed;
   }
-  decision.over = !admitted.allowed;
+  // From here on nothing fails. Nothing of a request that ends in an error stays: so what is given
+  // back comes last.
   for (size_t i = 0; i < asked.size(); ++i) {
+    if (asked[i].refund) {
+      store_.Refund(*asked[i].refund, now);
+      ShowCharge(*asked[i].refund, decision.statuses[i]);
+    }
     if (asked[i].charge == SIZE_MAX) continue;
     ShowCharge(charges[asked[i].charge], decision.statuses[i]);
     if (asked[i].match.limit != nullptr && !request.descriptors[i].limit) {

@@ -38,6 +38,7 @@ void ExplainLimits(const RulesInForce& in_force, std::span<const RuleLimit> rule
     status.name = rule.name;
     status.limit = limit.numbers.most;
     status.per = limit.numbers.per;
+    status.capacity = limit.numbers.capacity;
     if (limit.slot == nullptr) {
       status.remaining = kUnlimited;
       status.shadow = rule.shadow;

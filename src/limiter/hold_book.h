@@ -3,9 +3,15 @@
 // A hold counts in the pools of the groups that the subject belonged to when it was reserved,
 // whatever becomes of the groups later; so it keeps the keys of its pools. Only bookkeeping: whoever
 // calls has the lock, and returns the copies to the pools.
+//
+// Holds and transfers take room (fair_room.h) in the name of the namespace of what is held. A session
+// that ends may hold very many: it ends at once, and what it held is taken out a slice at a time.
+// Sessions with a time to live are bounded: the next to expire of those that hold nothing gives way.
 #pragma once
 
 #include <atomic>
+#include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,6 +21,7 @@
 #include <absl/container/inlined_vector.h>
 
 #include "base/keyed_hash.h"
+#include "limiter/fair_room.h"
 #include "limiter/ticket_book.h"
 #include "weir/hold.h"
 
@@ -24,12 +31,14 @@ struct TicketHash {
   size_t operator()(const Ticket& ticket) const { return ticket.low; }
 };
 
-using Pools = absl::InlinedVector<Key, 2>;
+inline constexpr size_t kPoolsInline = 2;
+using Pools = absl::InlinedVector<Key, kPoolsInline>;
 
 struct Hold {
   SessionId session;
   Pools pools;
   uint64_t copies = 0;
+  uint32_t owner = 0;  // whose memory it takes
   bool share = false;
   std::string queue;    // the name of the queue in which others wait for such copies
   std::string subject;  // in it
@@ -48,14 +57,29 @@ struct Returned {
 class HoldBook {
  public:
   // `outstanding`, unless it is null, always has the number of holds and transfers.
-  HoldBook(std::string_view node, std::atomic<uint64_t>* outstanding)
-      : node_(NodeHash(node)), outstanding_(outstanding) {}
+  HoldBook(std::string_view node, std::atomic<uint64_t>* outstanding, FairRoom& room,
+           size_t most_sessions)
+      : node_(NodeHash(node)),
+        outstanding_(outstanding),
+        room_(room),
+        most_sessions_(most_sessions) {}
 
-  SessionId OpenSession(Duration ttl, Instant now);
+  // One without a `ttl` is always opened; otherwise none (a false id) if there are too many, all of
+  // which hold or, so `waits` says, wait for something.
+  SessionId OpenSession(Duration ttl, Instant now,
+                        const std::function<bool(const SessionId&)>& waits);
   bool Renew(const SessionId& session, Instant now);
   bool HasSession(const SessionId& session) const { return sessions_.contains(session); }
-  // Takes the session and its holds out.
-  std::vector<Returned> EndSession(const SessionId& session);
+  // From now on nobody has what it held; TakeEnded() gives it back. The session goes on.
+  void ReleaseAll(const SessionId& session);
+  // The same, and the session ends.
+  void EndSession(const SessionId& session);
+  // Takes out at most so many of the holds of sessions that have ended.
+  std::vector<Returned> TakeEnded(size_t most);
+  bool any_ended() const { return !ended_.empty(); }
+
+  // Whether there is room for another hold of this size.
+  bool HasRoom(const Hold& hold) { return room_.Fits(hold.owner, BytesOf(hold)); }
 
   // The session is there.
   Ticket Add(Hold hold);
@@ -65,9 +89,9 @@ class HoldBook {
                           Instant expires);
   Result<Seized> Seize(const SessionId& session, const Ticket& transfer, Instant now);
 
-  // Sessions that were not renewed, and transfers that nobody has seized.
-  std::vector<SessionId> ExpiredSessions(Instant now) const;
-  std::vector<Returned> ExpireTransfers(Instant now);
+  // Sessions that were not renewed, and transfers that nobody has seized; at most so many.
+  std::vector<SessionId> ExpiredSessions(Instant now, size_t most);
+  std::vector<Returned> ExpireTransfers(Instant now, size_t most);
 
   size_t sessions() const { return sessions_.size(); }
   size_t holds() const { return holds_.size(); }
@@ -80,16 +104,28 @@ class HoldBook {
     Hold hold;
     Entry* previous = nullptr;
     Entry* next = nullptr;
+    uint32_t era = 0;  // its session's then
   };
+  using SessionsByExpiry = std::multimap<Instant, SessionId>;
   struct Session {
     Duration ttl = kNever;
     Instant expires = kEndOfTime;
     Entry* first = nullptr;
+    uint32_t era = 0;  // how often it gave up everything: what it held before is not its own
+    SessionsByExpiry::iterator listed{};  // with a ttl: at `expires`, or earlier if renewed since
   };
+  using TransfersByExpiry = std::multimap<Instant, Ticket>;
   struct Transferred {
     Hold hold;
-    Instant expires;
+    TransfersByExpiry::iterator listed;
   };
+  using Sessions = absl::flat_hash_map<SessionId, Session, TicketHash>;
+  using Transfers = absl::flat_hash_map<Ticket, Transferred, TicketHash>;
+
+  static uint64_t BytesOf(const Hold& hold);
+  void Forget(Sessions::iterator session);
+  bool MakeRoomForSession(const std::function<bool(const SessionId&)>& waits);
+  Hold TakeTransfer(Transfers::iterator transfer);
 
   // The hold, if the session holds at least so many copies; `copies` 0 becomes all of them.
   Result<Entry*> Find(const SessionId& session, const Ticket& hold, uint64_t& copies);
@@ -103,10 +139,14 @@ class HoldBook {
 
   const uint32_t node_;
   std::atomic<uint64_t>* const outstanding_;
-  absl::flat_hash_map<SessionId, Session, TicketHash> sessions_;
+  FairRoom& room_;
+  const size_t most_sessions_;
+  Sessions sessions_;
+  SessionsByExpiry sessions_by_expiry_;  // those with a ttl
   absl::flat_hash_map<Ticket, std::unique_ptr<Entry>, TicketHash> holds_;
-  absl::flat_hash_map<Ticket, Transferred, TicketHash> transfers_;
-  std::multimap<Instant, Ticket> transfers_by_expiry_;  // seized ones stay in it until then
+  std::deque<Entry*> ended_;  // the first hold of each session that has ended
+  Transfers transfers_;
+  TransfersByExpiry transfers_by_expiry_;
 };
 
 }  // namespace weir

@@ -18,6 +18,15 @@ std::array<uint64_t, 2> SecretOf(const LimiterOptions& options) {
   return {UnguessableWord(), UnguessableWord()};
 }
 
+// Of which tickets take a quarter at most, and holds and those who wait for them a half.
+uint64_t MemoryOf(const LimiterOptions& options) {
+  return std::max(options.memory_bytes, kLeastMemory);
+}
+
+size_t MostSessions(const LimiterOptions& options) {
+  return std::min<size_t>(MemoryOf(options) / 4096, size_t{1} << 20);
+}
+
 // No rule has this identity: those of rules have four parts.
 Key SaltOf(const KeyedHash& hash, std::string_view kind) { return hash.OfAll(std::array{kind}); }
 
@@ -28,7 +37,7 @@ std::string_view MessageOf(Code code) {
     case Code::kUnknownNamespace: return "no namespace of this name has rules";
     case Code::kUnknownResource: return "the namespace has no resource of this name";
     case Code::kWrongKind: return "the resource is limited by copies: reserve it";
-    case Code::kOverloaded: return "no memory is left for new keys of this limit";
+    case Code::kOverloaded: return "no memory is left for new keys of this limit, or for the limit";
     default: return "";
   }
 }
@@ -37,16 +46,20 @@ Limiter::Impl::Impl(std::shared_ptr<const Rulebook> rules, const LimiterOptions&
                     Instant now)
     : id_(next_limiter_id.fetch_add(1)),
       adhoc_(options.adhoc),
+      adhoc_sharing_(options.adhoc_sharing),
       hash_(SecretOf(options)),
       adhoc_salt_(SaltOf(hash_, "adhoc")),
       carried_salt_(SaltOf(hash_, "carried")),
       pool_salt_(SaltOf(hash_, "pool")),
       time_(now),
-      store_(std::max(options.memory_bytes, kLeastMemory), time_.Of(now)),
-      tickets_(options.node, options.ticket_ttl, options.max_tickets),
-      carried_(store_.limits()),
+      store_(MemoryOf(options), time_.Of(now), options.max_limits),
+      tickets_(options.node, options.ticket_ttl, options.max_tickets, MemoryOf(options) / 4,
+               store_),
+      carried_(store_, MemoryOf(options)),
       copies_from_(After(time_.Of(now), options.no_copies_for)),
-      holds_(options.node, options.holds_outstanding) {
+      holds_room_(&store_, store_.limits(), MemoryOf(options) / 2),
+      holds_(options.node, options.holds_outstanding, holds_room_, MostSessions(options)),
+      waiting_(holds_room_, store_.limits()) {
   Install(std::move(rules), now);
 }
 
@@ -91,7 +104,10 @@ void Limiter::Impl::AddCharges(const RulesInForce& rules, const Request& request
   const bool shadow = prepared.match.enforcement == Enforcement::kShadow;
   for (const RuleLimit& rule : limits) {
     const LimitInForce& in_force = rules[rule];
-    if (in_force.slot == nullptr) continue;
+    if (in_force.slot == nullptr) {
+      if (in_force.without_slot && !shadow && !rule.shadow) prepared.Fail(Code::kOverloaded);
+      continue;
+    }
     const Key key = KeyOf(in_force, rule, request, prepared.subject);
     store_.Prefetch(key);
     prepared.charges.emplace_back(key, in_force.slot, request.cost,
@@ -159,7 +175,8 @@ Admitted Limiter::Impl::AdmitWithTicket(std::span<Charge> charges, Instant now,
   if (admitted.error != Code::kOk || !admitted.allowed) return admitted;
   std::erase_if(receipts, [](const Receipt& receipt) { return receipt.limit == nullptr; });
   std::vector<Receipt> forgone;
-  decision.ticket = tickets_.Issue(std::move(receipts), now, &forgone);
+  const uint32_t owner = charges.empty() ? 0 : charges[0].limit->owner;
+  decision.ticket = tickets_.Issue(std::move(receipts), owner, now, &forgone);
   store_.Forgo(forgone, now);
   return admitted;
 }
@@ -172,9 +189,11 @@ void Limiter::Impl::Count(const RulesInForce& rules, const Request& request,
   tally.counts.Add(decision.allowed, decision.granted);
   tally.busiest.Add(request.subject, prepared.subject.low, now);
   if (!decision.allowed) tally.refused.Add(request.subject, prepared.subject.low, now);
+  bool would_refuse = false;
   for (const LimitStatus& status : decision.limits()) {
     if (!status.refused) [[likely]]
       continue;
+    would_refuse = would_refuse || status.shadow;
     // One refusal, one limit: the one that decided.
     if (!status.shadow && status.name != decision.limit) continue;
     for (const auto& limit : rules.LimitTalliesOf(resource)) {
@@ -182,6 +201,9 @@ void Limiter::Impl::Count(const RulesInForce& rules, const Request& request,
       auto& count = status.shadow ? limit->would_refuse : limit->refused;
       count.fetch_add(1, std::memory_order_relaxed);
     }
+  }
+  if (would_refuse) [[unlikely]] {
+    tally.would_refuse.Add(request.subject, prepared.subject.low, now);
   }
 }
 
@@ -221,7 +243,8 @@ Result<Settled> Limiter::Impl::Settle(const Ticket& ticket, uint64_t cost, Insta
     return Error{Code::kUnknownTicket, "no such ticket: it was settled, has expired, or never was",
                  "ticket"};
   }
-  return Settled{cost, store_.Settle(*receipts, cost, now)};
+  const MemoryStore::Settlement settled = store_.Settle(*receipts, cost, now);
+  return Settled{settled.charged, settled.remaining};
 }
 
 void Limiter::Impl::Settle(const SettleRequest& request, Instant told, const SettleDone& done) {
@@ -333,6 +356,7 @@ bool Limiter::RenewSession(const SessionId& session, Instant now) {
 }
 
 void Limiter::EndSession(const SessionId& session, Instant now) { impl_->EndSession(session, now); }
+void Limiter::ReleaseAll(const SessionId& session, Instant now) { impl_->ReleaseAll(session, now); }
 
 void Limiter::Reserve(const SessionId& session, const ReserveRequest& request, Instant now,
                       ReserveDone done) {
@@ -385,6 +409,13 @@ std::vector<SubjectCount> Limiter::MostRefused(std::string_view namespace_name,
   const RulesInForce& rules = impl_->InForce();
   const Resource* found = rules.rules().FindResource(namespace_name, resource);
   return found == nullptr ? std::vector<SubjectCount>{} : rules.TallyOf(*found).refused.List();
+}
+
+std::vector<SubjectCount> Limiter::WouldRefuse(std::string_view namespace_name,
+                                               std::string_view resource) const {
+  const RulesInForce& rules = impl_->InForce();
+  const Resource* found = rules.rules().FindResource(namespace_name, resource);
+  return found == nullptr ? std::vector<SubjectCount>{} : rules.TallyOf(*found).would_refuse.List();
 }
 
 LimiterStats Limiter::Stats() const { return impl_->Stats(); }

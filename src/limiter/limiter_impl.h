@@ -20,6 +20,8 @@
 
 namespace weir {
 
+std::string_view MessageOf(Code code);
+
 class Limiter::Impl {
  public:
   Impl(std::shared_ptr<const Rulebook> rules, const LimiterOptions& options, Instant now);
@@ -31,6 +33,10 @@ class Limiter::Impl {
     Match match;
     Key subject;                             // the hash of it
     absl::InlinedVector<Charge, 3> charges;  // one for each limit that is limited, in order
+    void Fail(Code code) {
+      error = code;
+      message = MessageOf(code);
+    }
   };
   enum class Mode { kTake, kLook };
 
@@ -46,6 +52,7 @@ class Limiter::Impl {
   SessionId OpenSession(Duration ttl, Instant now_told);
   bool RenewSession(const SessionId& session, Instant now_told);
   void EndSession(const SessionId& session, Instant now_told);
+  void ReleaseAll(const SessionId& session, Instant now_told);
   void Reserve(const SessionId& session, const ReserveRequest& request, Instant told,
                ReserveDone done);
   void ReservePool(const SessionId& session, const PoolRequest& request, Instant told,
@@ -95,12 +102,14 @@ class Limiter::Impl {
   void AdmitCopies(const Wanted& wanted, std::span<Charge> charges, bool behind_others, Instant now,
                    Attempt& attempt);
   void Return(const Returned& returned, Instant now, std::vector<Told>& told);
-  void ServeWaiters(const std::string& queue, Instant now, std::vector<Told>& told);
-  void EndLocked(const SessionId& session, Instant now, std::vector<Told>& told);
+  void Serve(std::vector<Key> pools, Instant now, std::vector<Told>& told);
+  void EndLocked(const SessionId& session, Instant now, std::vector<Told>& told,
+                 std::vector<Waiter>& gone);
 
   void ReserveOrWait(Wanted wanted, Duration wait, std::optional<uint64_t> max_queue, Instant now,
                      ReserveDone done);
   void TickHolds(Instant now);
+  bool TickHoldsOnce(Instant now);
   using Charges = absl::InlinedVector<Charge, 3>;  // one for each limit that is limited, in order
   Charges CopyCharges(const RulesInForce& rules, std::span<const RuleLimit* const> limits,
                       const Request& request, bool shadow) const;
@@ -125,8 +134,9 @@ class Limiter::Impl {
                      DescriptorDecision& decision);
   Key PartsKey(const RuleLimit& rule, const Request& request) const;
 
-  const uint64_t id_;  // of this limiter, for the threads' caches
-  const bool adhoc_;   // requests may carry limits
+  const uint64_t id_;            // of this limiter, for the threads' caches
+  const bool adhoc_;             // requests may carry limits
+  const Sharing adhoc_sharing_;  // by which nodes count those together
   const KeyedHash hash_;
   const Key adhoc_salt_, carried_salt_, pool_salt_;
   SteadyTime time_;
@@ -141,8 +151,10 @@ class Limiter::Impl {
 
   const Instant copies_from_;  // none are granted before
   std::mutex holds_mutex_;
-  HoldBook holds_;    // guarded by holds_mutex_
-  WaitRoom waiting_;  // guarded by holds_mutex_
+  // Guarded by holds_mutex_.
+  FairRoom holds_room_;  // of holds, transfers, sessions and those who wait
+  HoldBook holds_;
+  WaitRoom waiting_;
 
   std::mutex mutex_;
   std::shared_ptr<const RulesInForce> rules_;  // guarded by mutex_
@@ -152,8 +164,6 @@ class Limiter::Impl {
 // Fills in what the user is told from what the store has answered (explain.cc).
 void Explain(const Admitted& admitted, const RulesInForce& in_force, const Match& match,
              std::span<const Charge> charges, Decision& decision);
-
-std::string_view MessageOf(Code code);
 
 inline constexpr size_t kLongestSubject = 1024;
 

@@ -1,13 +1,22 @@
 // Holds: copies of a copy-limited resource are charged to the subject's pool, to the pools of its
 // groups and to that of all, and returned to the same pools.
 //
+// Nothing is done under the lock for long: what a session held is returned in slices, and pools whose
+// room may have been changed by other rules are looked at in turn (Tick).
+//
 // One lock guards the books (who holds, who waits). Pools are in the store and are charged without
 // it, but by whoever may have to wait: he tries, and queues up if that fails, under the lock; whoever
 // returns copies takes the lock afterwards and looks for waiters. So no return goes unseen.
+#include <algorithm>
+#include <thread>
+
 #include "limiter/limiter_impl.h"
 
 namespace weir {
 namespace {
+
+constexpr size_t kSlice = 1024;  // holds that are returned with the lock taken once: a millisecond
+constexpr int kTriesAtOnce = 4096;  // of waiters; the others have their turn with the next Tick
 
 using CopyLimits = absl::InlinedVector<const RuleLimit*, 4>;
 
@@ -71,11 +80,20 @@ Limiter::Impl::Charges Limiter::Impl::CopyCharges(const RulesInForce& rules,
 void Limiter::Impl::AdmitCopies(const Wanted& wanted, std::span<Charge> charges, bool behind_others,
                                 Instant now, Attempt& attempt) {
   for (const Charge& charge : charges) attempt.needs.push_back(charge.key);
+  attempt.hold.owner =
+      charges.empty() ? store_.limits().OwnerOf(wanted.namespace_name) : charges[0].limit->owner;
+  attempt.hold.queue = wanted.queue();
+  attempt.hold.subject = wanted.subject;
+  if (!holds_.HasRoom(attempt.hold)) {
+    attempt.error = Code::kOverloaded;
+    attempt.message = "no memory is left for more holds of this namespace";
+    return;
+  }
   Admitted admitted{.allowed = true, .granted = wanted.copies};
   const auto counts = [](const Charge& charge) { return !charge.shadow; };
   const bool recovering = now < copies_from_ && std::any_of(charges.begin(), charges.end(), counts);
-  const bool must_wait = recovering || (behind_others && !waiting_.empty() &&
-                                        waiting_.Blocks(wanted.queue(), attempt.needs));
+  const bool must_wait =
+      recovering || (behind_others && !waiting_.empty() && waiting_.Blocks(attempt.needs));
   if (must_wait) {
     admitted = store_.PeekNow(charges, now);  // for what is shown
     admitted.allowed = false;
@@ -117,10 +135,14 @@ Limiter::Impl::Attempt Limiter::Impl::Try(const Wanted& wanted, bool behind_othe
     attempt.error = match.error;
     if (match.error != Code::kOk) return attempt;
     const CopyLimits limits = LimitsOf(match);
+    const bool shadow = match.enforcement == Enforcement::kShadow;
+    for (const RuleLimit* limit : limits) {
+      if (rules[*limit].without_slot && !shadow) attempt.error = Code::kOverloaded;
+    }
+    if (attempt.error != Code::kOk) return attempt;
     const Request request{wanted.namespace_name, wanted.resource, wanted.subject, wanted.copies,
                           wanted.min_copies};
-    Charges charges =
-        CopyCharges(rules, limits, request, match.enforcement == Enforcement::kShadow);
+    Charges charges = CopyCharges(rules, limits, request, shadow);
     AdmitCopies(wanted, charges, behind_others, now, attempt);
     if (attempt.error != Code::kOk) return attempt;
     auto charge = charges.begin();
@@ -135,8 +157,6 @@ Limiter::Impl::Attempt Limiter::Impl::Try(const Wanted& wanted, bool behind_othe
   attempt.hold.session = wanted.session;
   attempt.hold.copies = reservation.granted;
   attempt.hold.share = wanted.share;
-  attempt.hold.queue = wanted.queue();
-  attempt.hold.subject = wanted.subject;
   return attempt;
 }
 
@@ -198,14 +218,20 @@ void Limiter::Impl::ReserveOrWait(Wanted wanted, Duration wait, std::optional<ui
           attempt.reservation.hold = holds_.Add(std::move(attempt.hold));
         }
         answer = std::move(attempt.reservation);
-      } else if (waiting_.size() >= WaitRoom::kMost ||
-                 (max_queue && waiting_.Count(wanted.queue(), wanted.subject) >= *max_queue)) {
+      } else {
+        const uint64_t ahead = max_queue ? waiting_.Count(wanted.queue(), wanted.subject) : 0;
+        Waiter waiter{.wanted = std::move(wanted),
+                      .deadline = After(now, std::min(wait, kLongestWait)),
+                      .done = std::move(done),
+                      .blocked_by = std::move(attempt.blocked_by),
+                      .owner = attempt.hold.owner};
+        if ((!max_queue || ahead < *max_queue) && waiting_.HasRoom(waiter)) {
+          waiting_.Add(std::move(waiter));
+          return;
+        }
+        done = std::move(waiter.done);
         attempt.reservation.outcome = Outcome::kQueueFull;
         answer = std::move(attempt.reservation);
-      } else {
-        waiting_.Add(
-            {std::move(wanted), After(now, wait), std::move(done), std::move(attempt.blocked_by)});
-        return;
       }
     }
   }
@@ -217,37 +243,57 @@ void Limiter::Impl::Return(const Returned& returned, Instant now, std::vector<To
   for (const Key& pool : returned.pools) store_.Return(pool, returned.copies, now);
   if (waiting_.empty()) return;
   if (returned.share && returned.left == 0) {
-    const auto shares = [&](Waiter& waiter) {
-      return waiter.wanted.share && waiter.wanted.subject == returned.subject;
-    };
-    for (Waiter& waiter : waiting_.TakeFrom(returned.queue, shares)) {
+    for (Waiter& waiter : waiting_.TakeSharers(returned.queue, returned.subject)) {
       Reservation done{.outcome = Outcome::kDone};
       told.push_back({std::move(waiter.done), std::move(done)});
     }
   }
-  ServeWaiters(returned.queue, now, told);
+  Serve({returned.pools.begin(), returned.pools.end()}, now, told);
 }
 
-void Limiter::Impl::ServeWaiters(const std::string& queue, Instant now, std::vector<Told>& told) {
-  Pools taken_up;  // somebody who came earlier waits for these
-  waiting_.TakeFrom(queue, [&](Waiter& waiter) {
-    for (const Key& pool : waiter.blocked_by) {
-      if (std::find(taken_up.begin(), taken_up.end(), pool) != taken_up.end()) return false;
+// There may be room in these pools: the first who wait for them try, until nobody gets anything.
+// Whoever leaves a pool makes another the first of it, so that pool is looked at again.
+void Limiter::Impl::Serve(std::vector<Key> pools, Instant now, std::vector<Told>& told) {
+  for (int tries = 0; !pools.empty() && tries < kTriesAtOnce;) {
+    const Key pool = pools.back();
+    Waiter* const first = waiting_.First(pool);
+    if (first == nullptr) {
+      pools.pop_back();
+      continue;
     }
-    Attempt attempt = Try(waiter.wanted, false, now);
-    if (attempt.error != Code::kOk) {
-      told.push_back({std::move(waiter.done), ErrorOf(attempt.error)});
-      return true;
+    const Pools before = first->blocked_by;
+    const auto leave = [&](const Pools& still) {
+      for (const Key& left : before) {
+        const bool stays = std::find(still.begin(), still.end(), left) != still.end();
+        if (left != pool && !stays) pools.insert(pools.begin(), left);
+      }
+    };
+    if (!waiting_.IsFirst(*first)) {
+      Pools others;
+      std::copy_if(before.begin(), before.end(), std::back_inserter(others),
+                   [&](const Key& other) { return other != pool; });
+      waiting_.SetBlockedBy(*first, std::move(others));
+      continue;
     }
-    if (!attempt.reservation.allowed) {
-      waiter.blocked_by = attempt.blocked_by;
-      taken_up.insert(taken_up.end(), attempt.blocked_by.begin(), attempt.blocked_by.end());
-      return false;
+    ++tries;
+    Attempt attempt = Try(first->wanted, false, now);
+    if (attempt.error == Code::kOk && !attempt.reservation.allowed) {
+      const Pools& blocked_by = attempt.blocked_by;
+      const bool here = std::find(blocked_by.begin(), blocked_by.end(), pool) != blocked_by.end();
+      waiting_.SetBlockedBy(*first, blocked_by);
+      if (here) pools.pop_back();
+      leave(blocked_by);
+      continue;
     }
-    attempt.reservation.hold = holds_.Add(std::move(attempt.hold));
-    told.push_back({std::move(waiter.done), std::move(attempt.reservation)});
-    return true;
-  });
+    ReserveDone done = waiting_.Take(*first).done;
+    if (attempt.error == Code::kOk) {
+      attempt.reservation.hold = holds_.Add(std::move(attempt.hold));
+      told.push_back({std::move(done), std::move(attempt.reservation)});
+    } else {
+      told.push_back({std::move(done), ErrorOf(attempt.error)});
+    }
+    leave({});
+  }
 }
 
 namespace {
@@ -280,6 +326,9 @@ Result<Ticket> Limiter::Impl::Transfer(const SessionId& session, const Ticket& h
   if (ttl <= Duration::zero()) {
     return Error{Code::kBadRequest, "a transfer needs a time to live", "ttl_ms"};
   }
+  if (ttl > kLongestTransfer) {
+    return Error{Code::kBadRequest, "a transfer lives for a day at most", "ttl_ms"};
+  }
   const Instant now = time_.Of(now_told);
   const std::lock_guard lock(holds_mutex_);
   return holds_.Transfer(session, hold, copies, After(now, ttl));
@@ -298,7 +347,8 @@ Result<Seized> Limiter::Impl::Seize(const SessionId& session, const Ticket& tran
 SessionId Limiter::Impl::OpenSession(Duration ttl, Instant now_told) {
   const Instant now = time_.Of(now_told);
   const std::lock_guard lock(holds_mutex_);
-  return holds_.OpenSession(ttl, now);
+  return holds_.OpenSession(ttl, now,
+                            [this](const SessionId& session) { return waiting_.Waits(session); });
 }
 
 bool Limiter::Impl::RenewSession(const SessionId& session, Instant now_told) {
@@ -310,33 +360,71 @@ bool Limiter::Impl::RenewSession(const SessionId& session, Instant now_told) {
 void Limiter::Impl::EndSession(const SessionId& session, Instant now_told) {
   const Instant now = time_.Of(now_told);
   std::vector<Told> told;
+  std::vector<Waiter> gone;
   {
     const std::lock_guard lock(holds_mutex_);
-    EndLocked(session, now, told);
+    EndLocked(session, now, told, gone);
+    for (const Returned& returned : holds_.TakeEnded(kSlice)) Return(returned, now, told);
   }
   TellAll(told);
 }
 
-void Limiter::Impl::EndLocked(const SessionId& session, Instant now, std::vector<Told>& told) {
-  if (!waiting_.empty()) {
-    waiting_.TakeFromAll([&](Waiter& waiter) { return waiter.wanted.session == session; });
-  }
-  for (const Returned& returned : holds_.EndSession(session)) Return(returned, now, told);
-}
-
-// Sessions and transfers expire, waiters lose patience, and changed rules may have made room.
-void Limiter::Impl::TickHolds(Instant now) {
+void Limiter::Impl::ReleaseAll(const SessionId& session, Instant now_told) {
+  const Instant now = time_.Of(now_told);
   std::vector<Told> told;
   {
     const std::lock_guard lock(holds_mutex_);
-    for (const SessionId& session : holds_.ExpiredSessions(now)) EndLocked(session, now, told);
-    for (const Returned& returned : holds_.ExpireTransfers(now)) Return(returned, now, told);
-    for (const std::string& queue : waiting_.Names()) ServeWaiters(queue, now, told);
-    for (Waiter& waiter :
-         waiting_.TakeFromAll([&](Waiter& waiting) { return waiting.deadline <= now; })) {
-      Reservation late{.outcome = Outcome::kTimeout};
-      told.push_back({std::move(waiter.done), std::move(late)});
+    holds_.ReleaseAll(session);
+    for (const Returned& returned : holds_.TakeEnded(kSlice)) Return(returned, now, told);
+  }
+  TellAll(told);
+}
+
+void Limiter::Impl::EndLocked(const SessionId& session, Instant now, std::vector<Told>& told,
+                              std::vector<Waiter>& gone) {
+  holds_.EndSession(session);
+  std::vector<Key> pools;
+  for (Waiter& waiter : waiting_.TakeOfSession(session)) {
+    pools.insert(pools.end(), waiter.blocked_by.begin(), waiter.blocked_by.end());
+    gone.push_back(std::move(waiter));
+  }
+  Serve(std::move(pools), now, told);
+}
+
+// A slice of what has to be done: sessions and transfers expire, waiters lose patience. False if there
+// is more.
+bool Limiter::Impl::TickHoldsOnce(Instant now) {
+  std::vector<Told> told;
+  std::vector<Waiter> gone;  // their callbacks die without the lock
+  bool all = true;
+  {
+    const std::lock_guard lock(holds_mutex_);
+    for (const SessionId& session : holds_.ExpiredSessions(now, kSlice)) {
+      EndLocked(session, now, told, gone);
     }
+    const std::vector<Returned> ended = holds_.TakeEnded(kSlice);
+    for (const Returned& returned : ended) Return(returned, now, told);
+    const std::vector<Returned> expired = holds_.ExpireTransfers(now, kSlice);
+    for (const Returned& returned : expired) Return(returned, now, told);
+    std::vector<Waiter> late = waiting_.TakeLate(now, kSlice);
+    all = ended.size() < kSlice && expired.size() < kSlice && late.size() < kSlice;
+    for (Waiter& waiter : late) {
+      Reservation answer{.outcome = Outcome::kTimeout};
+      told.push_back({std::move(waiter.done), std::move(answer)});
+    }
+  }
+  TellAll(told);
+  return all;
+}
+
+// Between slices others have the lock. Last, changed rules may have made room.
+void Limiter::Impl::TickHolds(Instant now) {
+  constexpr int kSlicesAtOnce = 32;
+  for (int i = 0; i < kSlicesAtOnce && !TickHoldsOnce(now); ++i) std::this_thread::yield();
+  std::vector<Told> told;
+  {
+    const std::lock_guard lock(holds_mutex_);
+    if (!waiting_.empty()) Serve(waiting_.NextPools(kSlice), now, told);
   }
   TellAll(told);
 }

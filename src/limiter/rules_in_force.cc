@@ -7,6 +7,13 @@
 #include "rules/limit_text.h"
 
 namespace weir {
+
+Sharing SharingOf(const Coordination& coordination) {
+  if (coordination.kind != Coordination::Kind::kReplicated) return Sharing::kNone;
+  if (coordination.variant == "counter") return Sharing::kCounter;
+  return coordination.variant == "queue" ? Sharing::kQueue : Sharing::kDebt;
+}
+
 namespace {
 
 // Parts with their lengths: no two lists make the same name.
@@ -20,12 +27,6 @@ KeyShape ShapeOf(const RuleLimit& limit) {
   if (limit.key.empty()) return KeyShape::kNothing;
   const bool subject = limit.key.size() == 1 && limit.key[0] == KeyPart::kSubject;
   return subject ? KeyShape::kSubject : KeyShape::kParts;
-}
-
-Sharing SharingOf(const Coordination& coordination) {
-  if (coordination.kind != Coordination::Kind::kReplicated) return Sharing::kNone;
-  if (coordination.variant == "counter") return Sharing::kCounter;
-  return coordination.variant == "queue" ? Sharing::kQueue : Sharing::kDebt;
 }
 
 SlotTraits TraitsOf(const RuleLimit& limit) {
@@ -86,10 +87,12 @@ RulesInForce::RulesInForce(std::shared_ptr<const Rulebook> rules, const RulesInF
     LimitInForce& in_force = limits_[named.limit->index];
     in_force.salt = hash.OfAll(named.limit->identity);
     in_force.shape = ShapeOf(*named.limit);
-    in_force.numbers =
-        named.limit->unlimited ? LimitNumbers{kUnlimited, {}} : Numbers(named.limit->limit);
+    in_force.numbers = named.limit->unlimited ? LimitNumbers{kUnlimited, {}, kUnlimited}
+                                              : Numbers(named.limit->limit);
     if (named.limit->unlimited) continue;
     in_force.slot = SlotFor(named, before, limits, now);
+    in_force.without_slot = in_force.slot == nullptr;
+    if (in_force.without_slot) continue;
     by_name_.emplace(named.name, in_force.slot);
     if (named.limit->persist) {
       persistent_.push_back({named.name, NumbersText(*named.limit), in_force.slot});
@@ -125,7 +128,7 @@ const LimitSlot* RulesInForce::SlotFor(const Named& named, const RulesInForce* b
     const auto base = by_name_.find(named.base);
     if (base != by_name_.end() && Same(*base->second, *named.limit)) return base->second;
   }
-  return limits.Add(named.limit->limit, TraitsOf(*named.limit), now);
+  return limits.Add(named.limit->limit, TraitsOf(*named.limit), now, named.limit->identity[0]);
 }
 
 // Slots that are no longer in use lead to what took their place.

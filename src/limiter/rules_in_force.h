@@ -18,11 +18,15 @@
 
 namespace weir {
 
+// By which nodes count it together.
+Sharing SharingOf(const Coordination& coordination);
+
 // How the key of a limit is made from a request.
 enum class KeyShape : uint8_t { kNothing, kSubject, kParts };
 
 struct LimitInForce {
-  const LimitSlot* slot = nullptr;  // null: unlimited
+  const LimitSlot* slot = nullptr;  // null: unlimited, or
+  bool without_slot = false;        // there was none left: whoever meets it is not decided
   Key salt;                         // the hash of the limit's identity
   LimitNumbers numbers;             // what is shown of it
   KeyShape shape = KeyShape::kSubject;

@@ -1,10 +1,17 @@
-// The limiter's own time: what its callers say, made to never step back.
+// The limiter's own time: what its callers say, made to never go back.
 //
-// Instants come from several threads, a little out of order: that is harmless. An instant more than
-// kTolerance before the latest means that somebody's clock was set back. Then time stands still and
-// goes on from there at the caller's pace, so that a step frees no token and locks nobody out.
+// A stamp older than the latest one seen is decided at the latest, however old it is, and changes
+// nothing: no stamp but a later one moves the clock. So a late, captured or forged past instant gives
+// nobody a token. A caller whose clock was set back stands still until it has caught up: he gains
+// nothing, and loses that time. Stamps are trusted forwards: nobody can tell a clock that jumped from
+// one that was not asked for long.
+//
+// Threads would fight over a latest that every request writes. So it is written only when it lags by
+// more than kGrain, and stamps may come out in the wrong order by so much: the algorithms bear any
+// order (algorithm.h), so that still frees no token, and locks nobody out for longer than kGrain.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 
 #include "weir/instant.h"
@@ -13,34 +20,42 @@ namespace weir {
 
 class SteadyTime {
  public:
-  explicit SteadyTime(Instant start) : offset_(Start(start)), latest_(ToNanos(start) + offset_) {}
+  static constexpr Duration kGrain = std::chrono::milliseconds(1);
+
+  explicit SteadyTime(Instant start)
+      : offset_(ToNanos(start) < 0 ? Before1970(start) : 0),
+        latest_(std::max<int64_t>(0, Shown(start))) {}
 
   Instant Of(Instant told) {
-    int64_t offset = offset_.load(std::memory_order_relaxed);
-    const int64_t now = Sum(ToNanos(told), offset);
+    const int64_t now = Shown(told);
     const int64_t latest = latest_.load(std::memory_order_relaxed);
-    if (now > latest + kGrain) latest_.store(now, std::memory_order_relaxed);
-    if (now >= latest - kTolerance) [[likely]]
-      return FromNanos(now);
-    offset_.compare_exchange_strong(offset, offset + (latest - now));
-    return FromNanos(latest);
+    if (now <= latest) return FromNanos(latest);
+    if (now > latest + kGrain.count()) [[unlikely]]
+      Raise(latest, now);
+    return FromNanos(now);
   }
 
  private:
-  static constexpr int64_t kTolerance = 1'000'000'000;
-  static constexpr int64_t kGrain = 1'000'000;  // so that threads seldom write
+  // The last instant: what the states can hold, with room to spare.
+  static constexpr int64_t kLast = int64_t{1} << 62;
 
-  // Instants before 1970 would not fit the states: such a clock starts at 1970.
-  static int64_t Start(Instant start) { return ToNanos(start) < 0 ? -ToNanos(start) : 0; }
-  // No instant later than the states can hold with room to spare.
-  static int64_t Sum(int64_t a, int64_t b) {
+  // Instants before 1970 would not fit the states: a clock that starts there is taken to start at
+  // 1970. This is settled once, with the first stamp.
+  static int64_t Before1970(Instant start) {
+    return ToNanos(start) == INT64_MIN ? INT64_MAX : -ToNanos(start);
+  }
+  int64_t Shown(Instant told) const {
     int64_t sum = 0;
-    constexpr int64_t kLast = int64_t{1} << 62;
-    if (__builtin_add_overflow(a, b, &sum)) return a < 0 ? 0 : kLast;
+    if (__builtin_add_overflow(ToNanos(told), offset_, &sum)) return kLast;
     return sum > kLast ? kLast : sum;
   }
+  // Another thread may have been further already: it never goes back.
+  void Raise(int64_t latest, int64_t now) {
+    while (latest < now && !latest_.compare_exchange_weak(latest, now, std::memory_order_relaxed)) {
+    }
+  }
 
-  std::atomic<int64_t> offset_;
+  const int64_t offset_;
   std::atomic<int64_t> latest_;
 };
 

@@ -70,6 +70,7 @@ struct LimitTally {
 struct Tally {
   HeavyHitters busiest;
   HeavyHitters refused;
+  HeavyHitters would_refuse;  // by a limit in shadow
   SharedCounts counts;
 
   // What was counted since the last call belongs to `second`.

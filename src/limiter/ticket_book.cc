@@ -1,7 +1,9 @@
 #include "limiter/ticket_book.h"
 
+#include <algorithm>
 #include <iterator>
 
+#include "base/heap_bytes.h"
 #include "base/keyed_hash.h"
 #include "base/random.h"
 
@@ -17,61 +19,82 @@ uint32_t NodeHash(std::string_view name) {
 
 bool Ticket::IsOf(std::string_view node) const { return high >> 32 == NodeHash(node); }
 
-Ticket TicketBook::Issue(std::vector<Receipt> receipts, Instant now,
+uint32_t TicketBook::BytesOf(const std::vector<Receipt>& receipts) {
+  constexpr size_t kEntryOfMap = 48;
+  size_t bytes = kEntryOfMap + ChunkBytes(sizeof(Record) + 2 * sizeof(void*)) +
+                 ChunkBytes(receipts.capacity() * sizeof(Receipt));
+  for (const Receipt& receipt : receipts) {
+    bytes += ChunkBytes(receipt.by_tier.capacity() * sizeof(uint64_t));
+  }
+  return static_cast<uint32_t>(bytes);
+}
+
+Ticket TicketBook::Issue(std::vector<Receipt> receipts, uint32_t owner, Instant now,
                          std::vector<Receipt>* forgone) {
   const Ticket ticket = NewTicket(node_);
+  const uint32_t bytes = BytesOf(receipts);
   Shard& shard = ShardOf(ticket);
   const std::lock_guard lock(shard.mutex);
-  DropExpired(shard, now, forgone);
-  if (shard.records.size() >= most_per_shard_) DropOldest(shard, forgone);
-  const Instant expires = After(now, ttl_);
-  shard.records.try_emplace(ticket, Record{std::move(receipts), expires});
-  shard.by_expiry.emplace_back(expires, ticket);
+  Owned& owned = shard.by_owner[owner];
+  const auto record = owned.records.insert(
+      owned.records.end(), Record{ticket, std::move(receipts), After(now, ttl_), owner, bytes});
+  owned.bytes += bytes;
+  shard.bytes += bytes;
+  shard.by_name.try_emplace(ticket, record);
+  bytes_.fetch_add(bytes, std::memory_order_relaxed);
   open_.fetch_add(1, std::memory_order_relaxed);
+  store_.AddOutside(owner, bytes);
+  while (shard.by_name.size() > most_per_shard_ ||
+         (shard.bytes > bytes_per_shard_ && shard.by_name.size() > 1)) {
+    PushOut(shard, forgone);
+  }
   return ticket;
+}
+
+std::vector<Receipt> TicketBook::Remove(Shard& shard, Records::iterator record) {
+  const auto [owner, bytes] = std::pair(record->owner, record->bytes);
+  std::vector<Receipt> receipts = std::move(record->receipts);
+  shard.by_name.erase(record->name);
+  const auto owned = shard.by_owner.find(owner);
+  owned->second.records.erase(record);
+  owned->second.bytes -= bytes;
+  if (owned->second.records.empty()) shard.by_owner.erase(owned);
+  shard.bytes -= bytes;
+  bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+  open_.fetch_sub(1, std::memory_order_relaxed);
+  store_.AddOutside(owner, -int64_t{bytes});
+  return receipts;
 }
 
 std::optional<std::vector<Receipt>> TicketBook::Close(const Ticket& ticket, Instant now) {
   Shard& shard = ShardOf(ticket);
   const std::lock_guard lock(shard.mutex);
-  const auto found = shard.records.find(ticket);
-  if (found == shard.records.end() || found->second.expires <= now) return std::nullopt;
-  std::vector<Receipt> receipts = std::move(found->second.receipts);
-  shard.records.erase(found);
-  open_.fetch_sub(1, std::memory_order_relaxed);
-  return receipts;
+  const auto found = shard.by_name.find(ticket);
+  if (found == shard.by_name.end() || found->second->expires <= now) return std::nullopt;
+  return Remove(shard, found->second);
 }
 
 void TicketBook::Expire(Instant now, std::vector<Receipt>* forgone) {
   for (Shard& shard : shards_) {
     const std::lock_guard lock(shard.mutex);
-    DropExpired(shard, now, forgone);
-  }
-}
-
-void TicketBook::DropOldest(Shard& shard, std::vector<Receipt>* forgone) {
-  while (!shard.by_expiry.empty()) {
-    const auto found = shard.records.find(shard.by_expiry.front().second);
-    shard.by_expiry.pop_front();
-    if (found == shard.records.end()) continue;  // was settled
-    std::move(found->second.receipts.begin(), found->second.receipts.end(),
-              std::back_inserter(*forgone));
-    shard.records.erase(found);
-    open_.fetch_sub(1, std::memory_order_relaxed);
-    return;
-  }
-}
-
-void TicketBook::DropExpired(Shard& shard, Instant now, std::vector<Receipt>* forgone) {
-  while (!shard.by_expiry.empty()) {
-    const auto& [expires, ticket] = shard.by_expiry.front();
-    if (expires > now && shard.records.contains(ticket)) return;
-    if (expires <= now) {
-      DropOldest(shard, forgone);
-    } else {
-      shard.by_expiry.pop_front();
+    std::vector<Records::iterator> expired;
+    for (auto& [owner, owned] : shard.by_owner) {
+      for (auto it = owned.records.begin(); it != owned.records.end() && it->expires <= now; ++it) {
+        expired.push_back(it);
+      }
+    }
+    for (const Records::iterator record : expired) {
+      std::ranges::move(Remove(shard, record), std::back_inserter(*forgone));
     }
   }
+}
+
+// There are as many owners as namespaces, so looking at all is little.
+void TicketBook::PushOut(Shard& shard, std::vector<Receipt>* forgone) {
+  const auto most = std::max_element(
+      shard.by_owner.begin(), shard.by_owner.end(),
+      [](const auto& a, const auto& b) { return a.second.bytes < b.second.bytes; });
+  std::ranges::move(Remove(shard, most->second.records.begin()), std::back_inserter(*forgone));
 }
 
 }  // namespace weir

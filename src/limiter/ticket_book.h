@@ -1,13 +1,17 @@
 // The open tickets: what was taken, from which states, until when it may be settled.
 //
-// Bounded in number and in time: a ticket that expires, or is pushed out by newer ones, keeps its
-// estimate. Settling takes the ticket out, so nobody settles twice. Tickets are random, and name
-// their node in their upper 32 bits.
+// Bounded in number, in bytes and in time: a ticket that expires, or is pushed out by newer ones, keeps
+// its estimate. Pushed out is the oldest of the owner that has the most (store/forgetting.h), so that
+// nobody voids another's. Settling takes the ticket out, so nobody settles twice. Tickets are random,
+// and name their node in their upper 32 bits.
+//
+// All live equally long, so that an owner's tickets expire in the order of their issue: in a list for
+// each owner, from which a ticket that is settled goes at once.
 #pragma once
 
 #include <array>
 #include <atomic>
-#include <deque>
+#include <list>
 #include <mutex>
 #include <optional>
 #include <string_view>
@@ -15,7 +19,7 @@
 
 #include <absl/container/flat_hash_map.h>
 
-#include "store/store.h"
+#include "store/memory_store.h"
 #include "weir/decision.h"
 
 namespace weir {
@@ -26,15 +30,23 @@ uint32_t NodeHash(std::string_view name);
 
 class TicketBook {
  public:
-  TicketBook(std::string_view node, Duration ttl, size_t most)
-      : node_(NodeHash(node)), ttl_(ttl), most_per_shard_(most / kShards + 1) {}
+  // At most so many, of so many bytes, which the store counts among its own.
+  TicketBook(std::string_view node, Duration ttl, size_t most, uint64_t bytes, MemoryStore& store)
+      : node_(NodeHash(node)),
+        ttl_(ttl),
+        most_per_shard_(most / kShards + 1),
+        bytes_per_shard_(bytes / kShards),
+        store_(store) {}
 
   // What tickets that no longer are leave behind is added to `forgone`.
-  Ticket Issue(std::vector<Receipt> receipts, Instant now, std::vector<Receipt>* forgone);
+  Ticket Issue(std::vector<Receipt> receipts, uint32_t owner, Instant now,
+               std::vector<Receipt>* forgone);
   // Takes the ticket out. Nothing if it is unknown, was settled or has expired.
   std::optional<std::vector<Receipt>> Close(const Ticket& ticket, Instant now);
   // Takes out what has expired.
   void Expire(Instant now, std::vector<Receipt>* forgone);
+  // Beside the open ones nothing is kept.
+  uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
   bool IsOwn(const Ticket& ticket) const { return ticket.high >> 32 == node_; }
   size_t open() const { return open_.load(std::memory_order_relaxed); }
@@ -45,23 +57,38 @@ class TicketBook {
     size_t operator()(const Ticket& ticket) const { return ticket.low; }
   };
   struct Record {
+    Ticket name;
     std::vector<Receipt> receipts;
     Instant expires;
+    uint32_t owner;
+    uint32_t bytes;
+  };
+  using Records = std::list<Record>;  // the oldest first
+  struct Owned {
+    Records records;
+    uint64_t bytes = 0;
   };
   struct Shard {
     std::mutex mutex;
-    absl::flat_hash_map<Ticket, Record, Hash> records;  // guarded by mutex
-    std::deque<std::pair<Instant, Ticket>> by_expiry;   // guarded by mutex; closed ones stay in it
+    // Guarded by mutex.
+    absl::flat_hash_map<Ticket, Records::iterator, Hash> by_name;
+    absl::flat_hash_map<uint32_t, Owned> by_owner;
+    uint64_t bytes = 0;
   };
 
   Shard& ShardOf(const Ticket& ticket) { return shards_[ticket.low % kShards]; }
-  void DropOldest(Shard& shard, std::vector<Receipt>* forgone);
-  void DropExpired(Shard& shard, Instant now, std::vector<Receipt>* forgone);
+  static uint32_t BytesOf(const std::vector<Receipt>& receipts);
+  // The receipts of a ticket that is there no more.
+  std::vector<Receipt> Remove(Shard& shard, Records::iterator record);
+  void PushOut(Shard& shard, std::vector<Receipt>* forgone);
 
   const uint32_t node_;
   const Duration ttl_;
   const size_t most_per_shard_;
+  const uint64_t bytes_per_shard_;
+  MemoryStore& store_;
   std::atomic<size_t> open_{0};
+  std::atomic<uint64_t> bytes_{0};
   std::array<Shard, kShards> shards_;
 };
 

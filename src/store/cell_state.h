@@ -6,6 +6,7 @@
 #pragma once
 
 #include "algorithms/refund_marks.h"
+#include "base/heap_bytes.h"
 #include "store/cell.h"
 #include "store/limit_table.h"
 
@@ -145,12 +146,15 @@ class CellState {
   typename A::State here_{};
 };
 
-// Bytes on the heap that a cell answers for, the allocator's share included.
+// Bytes on the heap that a cell answers for, the allocator's share included: what grows and shrinks
+// leaves holes between what is in use, an eighth and more of it.
 template <typename A>
 int64_t HeapBytes(const Box<A>* box) {
   if (box == nullptr) return 0;
+  constexpr size_t kLarge = 256;
   const size_t inner = box->bytes();
-  return static_cast<int64_t>(sizeof(Box<A>) + 8 + (inner == 0 ? 0 : inner + 8));
+  const size_t holes = inner < kLarge ? 0 : inner / 8;
+  return static_cast<int64_t>(ChunkBytes(sizeof(Box<A>)) + ChunkBytes(inner) + holes);
 }
 
 }  // namespace weir

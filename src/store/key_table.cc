@@ -5,17 +5,33 @@
 #include <algorithm>
 
 namespace weir {
+namespace {
+
+// Tells the processor that this is a loop that waits.
+inline void Pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace
 
 void PauseWhileLocked(int tries) {
   if (tries < 64) {
-    __builtin_ia32_pause();
+    Pause();
   } else {
     sched_yield();  // whoever holds the lock may be waiting for this core
   }
 }
 
 KeyTable::KeyTable(uint64_t memory_bytes, Tenant& tenant)
-    : tenant_(tenant), memory_bytes_(memory_bytes), arena_(memory_bytes), use_(new Use[kShards]) {}
+    : tenant_(tenant), memory_bytes_(memory_bytes), arena_(memory_bytes), use_(new Use[kShards]) {
+  for (size_t i = 0; i < kShards; ++i) {
+    use_[i].guarded_room.store(static_cast<int64_t>(memory_bytes / kShards / 2));
+  }
+}
 
 KeyTable::~KeyTable() {
   ForEach([this](Cell cell) { tenant_.Drop(cell); });
@@ -56,6 +72,7 @@ Cell KeyTable::FindRoom(Line* line, Array array, size_t shard, Instant now) {
     // A cell that went past other lines is counted there, and they may not be ours to write.
     if (array.HomeOf(cell.tag()) != line || !tenant_.Expired(cell, now)) continue;
     tenant_.Drop(cell);
+    AddGuardedRoom(shard, cell.limit(), kBytesOfCell);
     cell.Clear();
     use_[shard].cells.fetch_sub(1, std::memory_order_relaxed);
     return cell;
@@ -71,6 +88,11 @@ KeyTable::Found KeyTable::Make(const Key& key, uint32_t limit, Instant now, Held
   if (cells.load(std::memory_order_relaxed) >= MostCells(probe.array.count())) {
     return Found::kNoRoom;
   }
+  const bool guarded = tenant_.Guarded(limit);
+  if (guarded && use_[shard].guarded_room.load(std::memory_order_relaxed) < kBytesOfCell) {
+    held.without_room = 0;
+    return Found::kNoRoom;
+  }
   Line* const end = probe.array.lines() + probe.array.total();
   for (Line* line = probe.home; line != end; ++line) {
     if (line > probe.last && !held.Has(line)) {
@@ -83,6 +105,7 @@ KeyTable::Found KeyTable::Make(const Key& key, uint32_t limit, Instant now, Held
     room.Name(key, limit);
     room.SetPayload({});
     cells.fetch_add(1, std::memory_order_relaxed);
+    if (guarded) use_[shard].guarded_room.fetch_sub(kBytesOfCell, std::memory_order_relaxed);
     *cell = room;
     return Found::kFresh;
   }
@@ -90,8 +113,9 @@ KeyTable::Found KeyTable::Make(const Key& key, uint32_t limit, Instant now, Held
 }
 
 void KeyTable::Erase(const Key& key, Cell cell) {
-  cell.Clear();
   const size_t shard = ShardOf(key);
+  AddGuardedRoom(shard, cell.limit(), kBytesOfCell);
+  cell.Clear();
   use_[shard].cells.fetch_sub(1, std::memory_order_relaxed);
   // The lines from home to here are held: the key was opened.
   const auto here = reinterpret_cast<uint64_t>(cell.bytes()) / sizeof(Line) * sizeof(Line);
@@ -108,14 +132,23 @@ void KeyTable::BeginRebuild(size_t shard) {
   }
 }
 
-bool KeyTable::MakeRoom(const Key& key, bool forget, Instant now, uint64_t without_room) {
+bool KeyTable::MakeRoom(const Key& key, Newcomer newcomer, Instant now, uint64_t without_room) {
   const size_t shard = ShardOf(key);
   BeginRebuild(shard);
-  bool room = Load(shard).word != without_room;  // another thread may have made it meanwhile
-  // To look costs a walk through the shard: not for every newcomer that is turned away.
-  if (!room && (forget || now >= use_[shard].look_again)) {
-    room = Rebuild(shard, forget ? Goal::kForget : Goal::kRoom, now);
-    if (!room) use_[shard].look_again = After(now, std::chrono::milliseconds(100));
+  Use& use = use_[shard];
+  const uint64_t array = Load(shard).word;
+  bool room =
+      array != without_room && without_room != 0;  // another thread may have made it meanwhile
+  Use::Refused& refused = use.refused[(newcomer.owner * 2 + newcomer.deny) % use.refused.size()];
+  const bool look_again =
+      refused.owner != newcomer.owner || refused.deny != newcomer.deny || now >= refused.until;
+  const bool lacks_only_guard = without_room == 0 && array != 0;
+  if (lacks_only_guard && !newcomer.guarded) room = true;
+  if (!room && look_again) {
+    room = lacks_only_guard ? MakeGuardedRoom(shard, newcomer, now)
+                            : Rebuild(shard, Goal::kRoom, newcomer, now);
+    constexpr auto kForAWhile = std::chrono::milliseconds(100);
+    if (!room) refused = {newcomer.owner, newcomer.deny, After(now, kForAWhile)};
   }
   EndRebuild(shard);
   return room;
@@ -123,46 +156,38 @@ bool KeyTable::MakeRoom(const Key& key, bool forget, Instant now, uint64_t witho
 
 void KeyTable::Sweep(size_t shard, Instant now) {
   BeginRebuild(shard);
-  if (Load(shard).count() != 0) Rebuild(shard, Goal::kTidy, now);
+  if (Load(shard).count() != 0) Rebuild(shard, Goal::kTidy, {}, now);
   EndRebuild(shard);
 }
 
-void KeyTable::Relieve(Instant now) {
+void KeyTable::Relieve(Newcomer newcomer, Instant now) {
   constexpr size_t kTogether = 16;
+  if (ToNanos(now) < relieve_again_.load(std::memory_order_relaxed)) return;
   const std::unique_lock lock(relieve_mutex_, std::try_to_lock);
   if (!lock) return;
   for (size_t done = 0; OverBudget() && done < kShards; done += kTogether) {
-    std::vector<uint32_t> fills;
+    Forgetting plan(newcomer);
     for (size_t i = 0; i < kTogether; ++i) {
       ForEachIn((next_to_relieve_ + i) % kShards,
-                [&](Cell cell) { fills.push_back(tenant_.Fill(cell, now)); });
+                [&](Cell cell) { plan.Meet(WorthOf(cell, now)); });
     }
-    if (!fills.empty()) {
-      size_t most = fills.size() / kTogether + 1;
-      const auto cut = fills.begin() + static_cast<std::ptrdiff_t>(most - 1);
-      std::nth_element(fills.begin(), cut, fills.end());
-      for (size_t i = 0; i < kTogether && most > 0; ++i) {
-        most -= ForgetUpTo((next_to_relieve_ + i) % kShards, *cut, most, now);
-      }
-    }
+    tenant_.ForEachOutside([&](uint32_t owner, uint64_t bytes) {
+      plan.MeetOutside(owner, bytes * kTogether / kShards);
+    });
+    plan.Free(plan.held() / kTogether + 1);
+    for (size_t i = 0; i < kTogether; ++i) ForgetIn((next_to_relieve_ + i) % kShards, plan, now);
     next_to_relieve_ = (next_to_relieve_ + kTogether) % kShards;
   }
+  if (OverBudget()) relieve_again_.store(ToNanos(After(now, std::chrono::milliseconds(100))));
 }
 
-// Forgets at most `most` cells that are filled to `fill` or less; returns how many.
-size_t KeyTable::ForgetUpTo(size_t shard, uint32_t fill, size_t most, Instant now) {
+// Forgets the cells of a shard that the plan takes; returns how many.
+size_t KeyTable::ForgetIn(size_t shard, Forgetting& plan, Instant now) {
   BeginRebuild(shard);
   const Array old = Load(shard);
   std::vector<Moving> cells = Collect(old, now);
-  size_t forgotten = 0;
-  std::erase_if(cells, [&](Moving& moving) {
-    const uint32_t has = tenant_.Fill(Cell(moving.bytes), now);
-    if (forgotten == most || has > fill || has >= Tenant::kKeep) return false;
-    tenant_.Drop(Cell(moving.bytes));
-    forgotten += 1;
-    return true;
-  });
-  forgotten_.fetch_add(forgotten, std::memory_order_relaxed);
+  WeighAll(cells, now);
+  const size_t forgotten = Forget(cells, plan);
   // The table gives way to the heap: no more lines than these cells need.
   const size_t need = (cells.size() + cells.size() / 16) * 100 / (82 * kCellsPerLine) + 1;
   Replace(shard, old, std::min(old.count(), std::max(FirstSize(shard), need)), cells);
@@ -192,18 +217,85 @@ std::vector<KeyTable::Moving> KeyTable::Collect(Array array, Instant now) {
   return cells;
 }
 
-// Keeps the `most` fullest.
-void KeyTable::Forget(std::vector<Moving>& cells, size_t most, Instant now) {
-  if (cells.size() <= most) return;
-  for (Moving& moving : cells) moving.fill = tenant_.Fill(Cell(moving.bytes), now);
-  const auto fuller = [](const Moving& a, const Moving& b) { return a.fill > b.fill; };
-  const auto cut = cells.begin() + static_cast<std::ptrdiff_t>(most);
-  std::nth_element(cells.begin(), cut, cells.end(), fuller);
-  const auto kept = std::partition(
-      cut, cells.end(), [](const Moving& moving) { return moving.fill >= Tenant::kKeep; });
-  for (auto it = kept; it != cells.end(); ++it) tenant_.Drop(Cell(it->bytes));
-  forgotten_.fetch_add(static_cast<uint64_t>(cells.end() - kept), std::memory_order_relaxed);
-  cells.erase(kept, cells.end());
+void KeyTable::WeighAll(std::vector<Moving>& cells, Instant now) {
+  for (Moving& moving : cells) moving.worth = WorthOf(Cell(moving.bytes), now);
+}
+
+// They have been weighed.
+Forgetting KeyTable::MeetAll(std::vector<Moving>& cells, Newcomer newcomer) {
+  Forgetting plan(newcomer);
+  for (const Moving& moving : cells) plan.Meet(moving.worth);
+  tenant_.ForEachOutside(
+      [&](uint32_t owner, uint64_t bytes) { plan.MeetOutside(owner, bytes / kShards); });
+  return plan;
+}
+
+// Drops what the plan takes; returns how many. They have been weighed.
+size_t KeyTable::Forget(std::vector<Moving>& cells, Forgetting& plan) {
+  const size_t before = cells.size();
+  std::erase_if(cells, [&](Moving& moving) {
+    if (!plan.Takes(moving.worth)) return false;
+    tenant_.Drop(Cell(moving.bytes));
+    return true;
+  });
+  const size_t forgotten = before - cells.size();
+  forgotten_.fetch_add(forgotten, std::memory_order_relaxed);
+  return forgotten;
+}
+
+// Forgets until a sixteenth of `most` cells is free, or so much of the heap that the shard may grow.
+bool KeyTable::MakeRoomAmong(std::vector<Moving>& cells, size_t most, uint64_t growth,
+                             Newcomer newcomer, Instant now) {
+  WeighAll(cells, now);
+  while (OverBudget(growth) && cells.size() > most * 15 / 16) {
+    Forgetting plan = MeetAll(cells, newcomer);
+    plan.Free(plan.held() / 16 + 1);
+    if (Forget(cells, plan) == 0) return cells.size() < most;
+  }
+  return true;
+}
+
+// How much more the guarded newcomers of all may take; at least what the newcomer's owner lacks of its
+// own part.
+void KeyTable::CountGuarded(size_t shard, std::vector<Moving>& cells, Newcomer newcomer,
+                            Instant now) {
+  const uint64_t half = memory_bytes_ / kShards / 2;
+  const uint64_t part = half / tenant_.Owners();
+  std::vector<uint64_t> held(newcomer.owner + 1);
+  for (Moving& moving : cells) {
+    const Cell cell(moving.bytes);
+    if (!tenant_.Guarded(cell.limit())) continue;
+    const Worth worth = WorthOf(cell, now);
+    if (held.size() <= worth.owner) held.resize(worth.owner + 1);
+    held[worth.owner] += worth.bytes;
+  }
+  int64_t room = static_cast<int64_t>(half);
+  for (const uint64_t bytes : held) room -= static_cast<int64_t>(bytes - std::min(bytes, part));
+  const uint64_t own = held[newcomer.owner];
+  if (newcomer.guarded && own < part) room = std::max(room, static_cast<int64_t>(part - own));
+  use_[shard].guarded_room.store(room, std::memory_order_relaxed);
+}
+
+// The shard has room, but not for the guarded states of whoever has its part already: one of its own
+// has to go.
+bool KeyTable::MakeGuardedRoom(size_t shard, Newcomer newcomer, Instant now) {
+  const Array array = Load(shard);
+  std::vector<Moving> cells = Collect(array, now);
+  const auto room = [&] {
+    CountGuarded(shard, cells, newcomer, now);
+    return use_[shard].guarded_room.load(std::memory_order_relaxed) >= kBytesOfCell;
+  };
+  bool made = room();
+  if (!made && !newcomer.deny) {
+    newcomer.own_only = true;
+    WeighAll(cells, now);
+    Forgetting plan = MeetAll(cells, newcomer);
+    plan.Free(plan.held() / 16 + 1);
+    made = Forget(cells, plan) > 0;
+    if (!room()) use_[shard].guarded_room.store(kBytesOfCell, std::memory_order_relaxed);
+  }
+  Replace(shard, array, array.count(), cells);
+  return made;
 }
 
 // Writes the cells into the lines of an array that nobody else can write to. Heads keep their lock.
@@ -272,7 +364,7 @@ size_t KeyTable::Fitting(size_t shard, size_t cells, size_t expired, Goal goal) 
   return std::max(FirstSize(shard), cells * 125 / (82 * kCellsPerLine) + 1);
 }
 
-bool KeyTable::Rebuild(size_t shard, Goal goal, Instant now) {
+bool KeyTable::Rebuild(size_t shard, Goal goal, Newcomer newcomer, Instant now) {
   const Array old = Load(shard);
   const size_t before = use_[shard].cells.load(std::memory_order_relaxed);
   std::vector<Moving> cells = Collect(old, now);
@@ -280,15 +372,14 @@ bool KeyTable::Rebuild(size_t shard, Goal goal, Instant now) {
   size_t count = Fitting(shard, cells.size(), before - cells.size(), goal);
 
   bool room = true;
-  if (count > old.count() && old.count() > 0 && OverBudget((count - old.count()) * sizeof(Line))) {
-    count = old.count();
+  const uint64_t growth = count > old.count() ? (count - old.count()) * sizeof(Line) : 0;
+  if (growth > 0 && old.count() > 0 && OverBudget(growth)) {
     room = cells.size() < most && cells.size() < before;
     // Less than full and still no room: too many want the last lines, which is rare.
-    if (!room && goal == Goal::kForget) {
-      Forget(cells, std::min(most, cells.size()) * 15 / 16, now);
-      room = true;
-    }
+    if (!room) room = MakeRoomAmong(cells, std::min(most, cells.size()), growth, newcomer, now);
+    if (OverBudget(growth)) count = old.count();
   }
+  CountGuarded(shard, cells, newcomer, now);
   Replace(shard, old, count, cells);
   return room;
 }

@@ -19,21 +19,28 @@
 // line, or a line of another array; after locking it he looks at the shard again, sees that it has
 // moved, and starts over. (The arena never unmaps, so looking is safe.)
 //
-// The memory that may be used is capped. A shard that is full and may not grow forgets the cells
-// that are the least full (Tenant::Fill, use as a share of capacity), a sixteenth of its cells at a
-// time: something is forgotten only while 15/16 of the shard's cells hold at least as much. Where
-// it is the tenant's heap that is too large, the same is done over sixteen shards together.
+// The memory that may be used is capped. A shard that is full and may not grow forgets a sixteenth of
+// what it holds at a time (forgetting.h): of the owner that holds the most, what is least used. Keys
+// fall into shards by their hash, so that every shard is a fair sample of all, and whoever holds the
+// most of a shard holds the most of the table. Where it is the tenant's heap that is too large, the
+// same is done over sixteen shards together.
+//
+// States that are guarded are not forgotten for others. So that they cannot take it all, an owner's
+// are within its part of half of the memory, or share the other half with those of other owners; a
+// shard keeps how many more it may take (Use::guarded_room), and counts anew whenever it is rebuilt.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "store/arena.h"
 #include "store/cell.h"
+#include "store/forgetting.h"
 #include "weir/instant.h"
 
 namespace weir {
@@ -58,10 +65,14 @@ class KeyTable {
    public:
     virtual ~Tenant() = default;
     virtual bool Expired(Cell cell, Instant now) = 0;
-    virtual uint32_t Fill(Cell cell, Instant now) = 0;  // kKeep or more: never forgotten
-    virtual void Drop(Cell cell) = 0;                   // frees what the cell owns
-    virtual void Met(Cell cell, Instant now) = 0;       // a sweep or rebuild passes by
-    static constexpr uint32_t kKeep = 16 * kFull;
+    virtual Worth Weigh(Cell cell, Instant now) = 0;  // its bytes: those on the heap
+    virtual void Drop(Cell cell) = 0;                 // frees what the cell owns
+    virtual void Met(Cell cell, Instant now) = 0;     // a sweep or rebuild passes by
+    virtual bool Guarded(uint32_t limit) = 0;         // the states of this limit
+    // The number of owners, and what they hold elsewhere of the memory.
+    virtual uint32_t Owners() = 0;
+    virtual void ForEachOutside(
+        const std::function<void(uint32_t owner, uint64_t bytes)>& visit) = 0;
   };
 
   // The lines that a request has locked. Unlocks them when it goes.
@@ -97,7 +108,7 @@ class KeyTable {
         }
       }
     }
-    uint64_t without_room = 0;  // the array in which Open found none
+    uint64_t without_room = 0;  // the array in which Open found none; 0: not for a guarded state
 
    private:
     static constexpr size_t kFew = 12;
@@ -132,14 +143,14 @@ class KeyTable {
   void Erase(const Key& key, Cell cell);
 
   // After kNoRoom, with nothing held; `without_room` is what Held says. False if memory is used up
-  // and `forget` is false.
-  bool MakeRoom(const Key& key, bool forget, Instant now, uint64_t without_room);
-  // The tenant's heap has grown beyond the cap: forgets the least full cells of some shards, and of
-  // the next ones next time, until it is within.
-  void Relieve(Instant now);
+  // and there is nothing that may be forgotten for this newcomer.
+  bool MakeRoom(const Key& key, Newcomer newcomer, Instant now, uint64_t without_room);
+  // The heap has grown beyond the cap, for this newcomer: forgets cells of some shards, and of the
+  // next ones next time, until it is within.
+  void Relieve(Newcomer newcomer, Instant now);
   // Drops what has expired in one shard, and shrinks it if that left it empty enough.
   void Sweep(size_t shard, Instant now);
-  // Bytes that the tenant has on the heap count towards the cap.
+  // Bytes on the heap, of the tenant or of others, count towards the cap.
   void AddHeapBytes(int64_t bytes) { heap_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
   bool OverBudget(uint64_t more = 0) const;
 
@@ -176,7 +187,15 @@ class KeyTable {
   struct alignas(64) Use {
     std::atomic<uint32_t> cells{0};
     std::atomic<bool> rebuilding{false};
-    Instant look_again{};  // guarded by rebuilding: before that, newcomers find no room
+    std::atomic<int64_t> guarded_room{0};  // bytes that guarded newcomers may still take
+    // To look for room costs a walk through the shard: who found none does not look again for a while.
+    // Guarded by rebuilding.
+    struct Refused {
+      uint32_t owner = 0;
+      bool deny = false;
+      Instant until{};
+    };
+    std::array<Refused, 6> refused;
   };
   // Where a key was looked for: in the lines from home to last, all of them locked.
   struct Probe {
@@ -186,9 +205,11 @@ class KeyTable {
   };
   struct Moving {
     unsigned char bytes[kCellBytes];
-    uint32_t fill;
+    Worth worth;  // once it was asked for
   };
-  enum class Goal { kRoom, kForget, kTidy };
+  enum class Goal { kRoom, kTidy };
+  // What a cell takes in its line, where four of five are used.
+  static constexpr uint32_t kBytesOfCell = 26;
 
   static size_t ShardOf(const Key& key) { return key.high >> 54; }
   static size_t MostCells(size_t lines) { return lines * kCellsPerLine * 82 / 100; }
@@ -215,11 +236,28 @@ class KeyTable {
   size_t Fitting(size_t shard, size_t cells, size_t expired, Goal goal) const;
   template <typename Visit>
   void ForEachIn(size_t shard, Visit visit);
-  bool Rebuild(size_t shard, Goal goal, Instant now);
-  size_t ForgetUpTo(size_t shard, uint32_t fill, size_t most, Instant now);
+  bool Rebuild(size_t shard, Goal goal, Newcomer newcomer, Instant now);
+  bool MakeGuardedRoom(size_t shard, Newcomer newcomer, Instant now);
+  size_t ForgetIn(size_t shard, Forgetting& plan, Instant now);
   void Replace(size_t shard, Array old, size_t count, std::vector<Moving>& cells);
   std::vector<Moving> Collect(Array array, Instant now);
-  void Forget(std::vector<Moving>& cells, size_t most, Instant now);
+  Worth WorthOf(Cell cell, Instant now) {
+    Worth worth = tenant_.Weigh(cell, now);
+    worth.bytes += kBytesOfCell;
+    const uint64_t drawn = (cell.tag() ^ static_cast<uint64_t>(ToNanos(now))) * 0x9e3779b97f4a7c15;
+    worth.lot = static_cast<uint32_t>(drawn >> 32);
+    return worth;
+  }
+  void WeighAll(std::vector<Moving>& cells, Instant now);
+  Forgetting MeetAll(std::vector<Moving>& cells, Newcomer newcomer);
+  size_t Forget(std::vector<Moving>& cells, Forgetting& plan);
+  bool MakeRoomAmong(std::vector<Moving>& cells, size_t most, uint64_t growth, Newcomer newcomer,
+                     Instant now);
+  void CountGuarded(size_t shard, std::vector<Moving>& cells, Newcomer newcomer, Instant now);
+  void AddGuardedRoom(size_t shard, uint32_t limit, int64_t bytes) {
+    if (tenant_.Guarded(limit))
+      use_[shard].guarded_room.fetch_add(bytes, std::memory_order_relaxed);
+  }
   static bool Lay(std::vector<Moving>& cells, Array array);
   Array Allocate(size_t count);
   void Release(Array array);
@@ -236,6 +274,8 @@ class KeyTable {
 
   std::mutex relieve_mutex_;
   size_t next_to_relieve_ = 0;  // guarded by relieve_mutex_
+  // Before that nobody tries: all that may be forgotten was not enough.
+  std::atomic<int64_t> relieve_again_{INT64_MIN};
 };
 
 inline bool KeyTable::Lock(Line* line) {

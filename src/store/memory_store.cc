@@ -15,6 +15,7 @@ void TakeFrom(const A& algorithm, CellState<A>& state, Charge& charge, uint64_t 
     receipt->key = charge.key;
     receipt->limit = &state.slot();
     receipt->taken = n;
+    receipt->shadow = charge.shadow;
     state.slot().tickets.fetch_add(1);
   }
   if constexpr (std::is_same_v<A, TokenBucket>) {
@@ -52,8 +53,8 @@ void TakeFrom(const A& algorithm, CellState<A>& state, Charge& charge, uint64_t 
 
 }  // namespace
 
-MemoryStore::MemoryStore(uint64_t memory_bytes, Instant epoch)
-    : limits_(epoch), table_(memory_bytes, *this) {}
+MemoryStore::MemoryStore(uint64_t memory_bytes, Instant epoch, uint32_t most_limits)
+    : limits_(epoch, most_limits), table_(memory_bytes, *this) {}
 
 void MemoryStore::Admit(std::span<Charge> charges, Instant now, AdmitDone done) {
   done(Run(charges, now, true));
@@ -66,7 +67,8 @@ void MemoryStore::Peek(std::span<Charge> charges, Instant now, AdmitDone done) {
 Admitted MemoryStore::Run(std::span<Charge> charges, Instant now, bool take) {
   const Admitted admitted =
       charges.size() == 1 ? RunOne(charges[0], now, take) : RunMany(charges, now, take);
-  if (take && table_.OverBudget()) table_.Relieve(now);
+  if (take && table_.OverBudget() && !charges.empty()) [[unlikely]]
+    Relieve(*charges[0].limit, now);
   if (take) Note(charges, now);
   return admitted;
 }
@@ -90,8 +92,9 @@ bool MemoryStore::Open(Opened& entry, bool make, Instant now, KeyTable::Held& he
 }
 
 Code MemoryStore::MakeRoom(const Opened& entry, Instant now, uint64_t without_room) {
-  const bool forget = !entry.slot->traits.deny_when_full;
-  if (table_.MakeRoom(entry.charge->key, forget, now, without_room)) return Code::kOk;
+  if (table_.MakeRoom(entry.charge->key, NewcomerOf(*entry.slot), now, without_room)) {
+    return Code::kOk;
+  }
   overloaded_.fetch_add(1, std::memory_order_relaxed);
   return Code::kOverloaded;
 }
@@ -165,8 +168,8 @@ namespace {
 
 // What one charge alone comes to.
 Admitted Outcome(const Charge& charge) {
-  if (!charge.refused) return {.allowed = true, .granted = charge.taken};
   if (charge.shadow) return {.allowed = true, .granted = charge.cost};
+  if (!charge.refused) return {.allowed = true, .granted = charge.taken};
   return {.retry_after = charge.wait};
 }
 
@@ -370,11 +373,10 @@ Admitted MemoryStore::RunMany(std::span<Charge> charges, Instant now, bool take)
   return admitted;
 }
 
-void MemoryStore::Tick(Instant now) {
-  constexpr size_t kAtOnce = 8;
+void MemoryStore::SweepSome(size_t shards, Instant now) {
   const std::unique_lock lock(sweep_mutex_, std::try_to_lock);
   if (!lock) return;
-  for (size_t i = 0; i < kAtOnce; ++i) {
+  for (size_t i = 0; i < shards; ++i) {
     if (next_to_sweep_ == 0) limits_.BeginSweep();
     table_.Sweep(next_to_sweep_, now);
     next_to_sweep_ = (next_to_sweep_ + 1) % KeyTable::kShards;
@@ -390,13 +392,29 @@ bool MemoryStore::Expired(Cell cell, Instant now) {
   });
 }
 
-uint32_t MemoryStore::Fill(Cell cell, Instant now) {
-  return With(limits_[cell.limit()], cell, [&](const auto& algorithm, auto& state) {
+Worth MemoryStore::Weigh(Cell cell, Instant now) {
+  const LimitSlot& slot = limits_[cell.limit()];
+  return With(slot, cell, [&](const auto& algorithm, auto& state) {
     using A = AlgorithmOf<decltype(algorithm)>;
-    const uint32_t fill = algorithm.Fill(state.state(), now);
+    using Guard = Worth::Guard;
     // Only held copies are never forgotten.
-    return std::is_same_v<A, Copies> ? kKeep : std::min(fill, kKeep - 1);
+    const Guard guard = std::is_same_v<A, Copies> ? Guard::kAlways
+                        : slot.traits.guarded()   ? Guard::kFromOthers
+                                                  : Guard::kNone;
+    const int64_t heap = std::min<int64_t>(HeapBytes(state.box()), UINT32_MAX / 2);
+    return Worth{.owner = slot.owner,
+                 .fill = algorithm.Fill(state.state(), now),
+                 .bytes = static_cast<uint32_t>(heap),
+                 .guard = guard};
   });
+}
+
+void MemoryStore::ForEachOutside(const std::function<void(uint32_t, uint64_t)>& visit) {
+  const uint32_t bound = std::min(limits_.owner_bound(), kLedger);
+  for (uint32_t owner = 0; owner < bound; ++owner) {
+    const int64_t bytes = outside_[owner].load(std::memory_order_relaxed);
+    if (bytes > 0) visit(owner, static_cast<uint64_t>(bytes));
+  }
 }
 
 void MemoryStore::Drop(Cell cell) {
@@ -409,6 +427,8 @@ void MemoryStore::Drop(Cell cell) {
 
 void MemoryStore::Met(Cell cell, Instant now) {
   const LimitSlot* slot = Latest(&limits_[cell.limit()]);
+  const LimitSlot* const refuge = slot->refuge.load(std::memory_order_acquire);
+  if (refuge != nullptr) slot = refuge;
   if (slot->number != cell.limit()) BringTo(*slot, cell, now);
   slot->seen.store(true, std::memory_order_relaxed);
 }

@@ -5,6 +5,7 @@
 // Nothing is allocated for keys that exist. Keys that are as good as unused are not stored.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <mutex>
 #include <span>
@@ -29,7 +30,7 @@ struct SavedCell {
 
 class MemoryStore : public Store, private KeyTable::Tenant {
  public:
-  MemoryStore(uint64_t memory_bytes, Instant epoch);
+  MemoryStore(uint64_t memory_bytes, Instant epoch, uint32_t most_limits = LimitTable::kMost);
 
   LimitTable& limits() { return limits_; }
 
@@ -40,8 +41,12 @@ class MemoryStore : public Store, private KeyTable::Tenant {
   Admitted AdmitNow(std::span<Charge> charges, Instant now) { return Run(charges, now, true); }
   Admitted PeekNow(std::span<Charge> charges, Instant now) { return Run(charges, now, false); }
 
-  // What was taken under the receipts was `cost` in truth. Returns the least remaining.
-  uint64_t Settle(std::span<const Receipt> receipts, uint64_t cost, Instant now);
+  // What was taken under the receipts was `cost` in truth.
+  struct Settlement {
+    uint64_t charged = 0;  // what stays taken: the most of any limit; shadows do not count
+    uint64_t remaining = kUnlimited;  // the least
+  };
+  Settlement Settle(std::span<const Receipt> receipts, uint64_t cost, Instant now);
   // Nobody will settle these: what was taken stays taken.
   void Forgo(std::span<const Receipt> receipts, Instant now);
   // Gives back up to `charge.cost` of what was used last, and shows what is left.
@@ -62,7 +67,14 @@ class MemoryStore : public Store, private KeyTable::Tenant {
   void MarkChanged(const Key& key) { changed_.Add(key); }
 
   // Drops some of what has expired, a few shards at a time.
-  void Tick(Instant now);
+  void Tick(Instant now) { SweepSome(8, now); }
+  void SweepSome(size_t shards, Instant now);
+
+  // Memory that an owner takes beside its states (tickets, holds) counts as its own.
+  void AddOutside(uint32_t owner, int64_t bytes) {
+    outside_[owner % kLedger].fetch_add(bytes, std::memory_order_relaxed);
+    table_.AddHeapBytes(bytes);
+  }
 
   uint64_t keys() const { return table_.size(); }
   uint64_t bytes() const { return table_.bytes(); }
@@ -114,6 +126,14 @@ class MemoryStore : public Store, private KeyTable::Tenant {
   // False if there is no room. An entry without a cell: the state is unused.
   bool Open(Opened& entry, bool make, Instant now, KeyTable::Held& held);
   Code MakeRoom(const Opened& entry, Instant now, uint64_t without_room);
+  static Newcomer NewcomerOf(const LimitSlot& slot) {
+    return {
+        .owner = slot.owner, .guarded = slot.traits.guarded(), .deny = slot.traits.deny_when_full};
+  }
+  // What has grown is charged, whoever has to be forgotten for it.
+  void Relieve(const LimitSlot& slot, Instant now) {
+    table_.Relieve({.owner = slot.owner, .guarded = slot.traits.guarded()}, now);
+  }
   void EraseIfUnused(Opened& entry, Instant now);
 
   static void Ask(Entry& entry, Instant now);
@@ -125,14 +145,17 @@ class MemoryStore : public Store, private KeyTable::Tenant {
   static Instant When(const Entry& entry, Instant from);
   static void Show(Entry& entry, uint64_t remaining, Instant now);
 
-  uint64_t SettleOne(const Receipt& receipt, uint64_t cost, Instant now);
+  Settlement SettleOne(const Receipt& receipt, uint64_t cost, Instant now);
   void ForgoOne(const Receipt& receipt, Instant now);
 
   // KeyTable::Tenant
   bool Expired(Cell cell, Instant now) override;
-  uint32_t Fill(Cell cell, Instant now) override;
+  Worth Weigh(Cell cell, Instant now) override;
   void Drop(Cell cell) override;
   void Met(Cell cell, Instant now) override;
+  bool Guarded(uint32_t limit) override { return limits_[limit].traits.guarded(); }
+  uint32_t Owners() override { return limits_.owners(); }
+  void ForEachOutside(const std::function<void(uint32_t, uint64_t)>& visit) override;
 
   // Brings a cell that was written under other numbers to those of `slot`.
   void BringTo(const LimitSlot& slot, Cell cell, Instant now);
@@ -140,6 +163,9 @@ class MemoryStore : public Store, private KeyTable::Tenant {
 
   LimitTable limits_;
   KeyTable table_;
+  // Bytes by owner; the few that are beyond share an entry.
+  static constexpr uint32_t kLedger = 4096;
+  std::array<std::atomic<int64_t>, kLedger> outside_{};
   std::atomic<uint64_t> overloaded_{0};
   SharedUse* shared_ = nullptr;
   ChangeJournal changed_;

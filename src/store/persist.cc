@@ -38,7 +38,7 @@ bool MemoryStore::Restore(const SavedCell& saved, Instant now) {
   while ((found = table_.Open(saved.key, true, saved.slot->number, now, held, &cell)) ==
          KeyTable::Found::kNoRoom) {
     held.Release(0);
-    if (!table_.MakeRoom(saved.key, true, now, held.without_room)) return false;
+    if (!table_.MakeRoom(saved.key, NewcomerOf(*saved.slot), now, held.without_room)) return false;
   }
   if (found != KeyTable::Found::kFresh) return false;  // somebody was here first
   bool good = true;
@@ -49,6 +49,11 @@ bool MemoryStore::Restore(const SavedCell& saved, Instant now) {
     if (!saved.bytes.empty()) {
       ByteReader in(saved.bytes);
       good = Decode(algorithm, in, now, loaded);
+      // What was owed when it was written is the most that can be owed: whatever the clock was then,
+      // nobody waits longer than it takes to refill that.
+      if constexpr (std::is_same_v<A, TokenBucket>) {
+        loaded.full_at = std::min(loaded.full_at, algorithm.Start(saved.use, now).full_at);
+      }
     } else if constexpr (!std::is_same_v<A, Copies>) {
       loaded = algorithm.Start(saved.use, now);
     }

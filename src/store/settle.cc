@@ -5,15 +5,18 @@
 
 namespace weir {
 
-uint64_t MemoryStore::Settle(std::span<const Receipt> receipts, uint64_t cost, Instant now) {
-  uint64_t remaining = kUnlimited;
+MemoryStore::Settlement MemoryStore::Settle(std::span<const Receipt> receipts, uint64_t cost,
+                                            Instant now) {
+  Settlement all{.charged = cost};  // less is charged to none
   for (const Receipt& receipt : receipts) {
-    remaining = std::min(remaining, SettleOne(receipt, cost, now));
+    const Settlement one = SettleOne(receipt, cost, now);
+    all.remaining = std::min(all.remaining, one.remaining);
+    if (!receipt.shadow) all.charged = std::max(all.charged, one.charged);
     if (receipt.limit->traits.persist) changed_.Add(receipt.key);
     receipt.limit->tickets.fetch_sub(1);
   }
-  if (table_.OverBudget()) table_.Relieve(now);
-  return remaining;
+  if (table_.OverBudget() && !receipts.empty()) Relieve(*receipts[0].limit, now);
+  return all;
 }
 
 void MemoryStore::Forgo(std::span<const Receipt> receipts, Instant now) {
@@ -34,10 +37,11 @@ uint64_t GiveBack(const A& algorithm, CellState<A>& state, const Receipt& receip
   if constexpr (std::is_same_v<A, TokenBucket>) {
     Box<TokenBucket>* box = state.box();
     if (box == nullptr || box->born != receipt.born) return 0;
-    uint128 most = box->marks.Mark();
+    const auto ticket = static_cast<uint64_t>(receipt.at);
+    uint128 most = box->marks.MarkOf(ticket);
     if (shared) most -= most % algorithm.ticks_per_token;
     const uint128 back = algorithm.GiveBack(box->state, n, most, now);
-    box->marks.Lower(back);
+    box->marks.Lower(ticket, back);
     return static_cast<uint64_t>(back / algorithm.ticks_per_token);
   } else if constexpr (std::is_same_v<A, SlidingLog>) {
     return algorithm.Refund(state.state(), FromNanos(receipt.at), n, now);
@@ -82,7 +86,7 @@ void CloseTicket(CellState<A>& state, const Receipt& receipt) {
 }  // namespace
 
 // A state is settled under the numbers that are in force for it: they may have changed since.
-uint64_t MemoryStore::SettleOne(const Receipt& receipt, uint64_t cost, Instant now) {
+MemoryStore::Settlement MemoryStore::SettleOne(const Receipt& receipt, uint64_t cost, Instant now) {
   const bool up = cost > receipt.taken;
   KeyTable::Held held;
   Charge charge(receipt.key, receipt.limit, 0, 0);
@@ -92,10 +96,15 @@ uint64_t MemoryStore::SettleOne(const Receipt& receipt, uint64_t cost, Instant n
   while ((found = table_.Open(receipt.key, up, latest->number, now, held, &entry.cell)) ==
          KeyTable::Found::kNoRoom) {
     held.Release(0);
-    // What was used must be charged, whoever has to be forgotten for it.
-    table_.MakeRoom(receipt.key, true, now, held.without_room);
+    // What was used is charged if there is anything that may be forgotten for it.
+    const Newcomer newcomer{.owner = latest->owner, .guarded = latest->traits.guarded()};
+    if (!table_.MakeRoom(receipt.key, newcomer, now, held.without_room)) break;
   }
-  if (found == KeyTable::Found::kAbsent) return Numbers(latest->limit).most;
+  // A state that is as good as unused is not there: nothing of it can be given back. Nor is anything
+  // charged to one for which there is no room.
+  if (found != KeyTable::Found::kHere && found != KeyTable::Found::kFresh) {
+    return {receipt.taken, Numbers(latest->limit).most};
+  }
   entry.slot = Latest(&limits_[entry.cell.limit()]);
   BringTo(*entry.slot, entry.cell, now);
   uint64_t remaining = 0, refunded = 0;
@@ -122,7 +131,7 @@ uint64_t MemoryStore::SettleOne(const Receipt& receipt, uint64_t cost, Instant n
   EraseIfUnused(entry, now);
   held.Release(0);
   NoteSettled(receipt, *entry.slot, up ? cost - receipt.taken : 0, refunded, remaining, now);
-  return remaining;
+  return {up ? cost : receipt.taken - refunded, remaining};
 }
 
 void MemoryStore::ForgoOne(const Receipt& receipt, Instant now) {

@@ -25,6 +25,7 @@ struct Receipt {
   Key key;
   const LimitSlot* limit = nullptr;
   uint64_t taken = 0;
+  bool shadow = false;            // of a limit that does not count
   int64_t at = 0;                 // bucket: its ticket; window, slice: its number; log: instant
   int64_t born = 0;               // bucket: since when it has been counting tickets
   std::vector<uint64_t> by_tier;  // burst tiers: how many each tier granted
