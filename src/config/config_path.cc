@@ -77,6 +77,13 @@ Result<ConfigPath> ConfigPath::Parse(const std::vector<std::string>& words) {
   return path;
 }
 
+const std::string* ConfigPath::resource() const {
+  if (steps_.size() < 2 || steps_[0].name != "resources" || !steps_[0].field.empty()) {
+    return nullptr;
+  }
+  return &steps_[1].name;
+}
+
 Json* ConfigPath::Follow(Json& node, const Step& step) {
   if (step.field.empty()) {
     if (!node.is_object()) return nullptr;

@@ -26,6 +26,8 @@ class ConfigPath {
   bool all() const { return namespace_.empty(); }    // "namespaces"
   bool is_namespace() const { return !all() && steps_.empty(); }
   const std::string& namespace_name() const { return namespace_; }
+  // The resource at which it ends or below which it leads; null: it leads elsewhere.
+  const std::string* resource() const;
 
   // These take the tree of the namespace. Null if there is nothing.
   const Json* Find(const Json& ns) const;

@@ -1,13 +1,15 @@
 // The configuration: a tree of JSON for each namespace in a database, with a version that grows by
-// one with every change, and the history of who changed what.
+// one with every change, and the history of who changed what (config_history.h).
 //
 //   weir_version      version; oldest: from where on the history is complete
 //   weir_namespaces   name, version of its last change, json
-//   weir_audit        version, namespace, at, who, path, before, after, undo
 //
 // A change is one transaction: lock, read what others have changed, check the guard, edit the tree,
-// read all rules as the limiter would, and only then write. So nothing that is not a good rulebook
+// read the rules as the limiter would, and only then write. So nothing that is not a good rulebook
 // is ever stored, and two servers on one database never lose an update.
+//
+// What is read is what was changed: the namespace, or the one resource (namespace_tree.h). The rest of
+// the new rulebook is copied from the last.
 //
 // What is stored is what was written, except for what normalisation put right. `undo` is a JSON patch
 // that leads from the namespace after the change to the one before: a rollback applies them from the
@@ -16,14 +18,17 @@
 // Time is an argument. Not safe for several threads.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "config/config_history.h"
 #include "config/config_path.h"
 #include "config/database.h"
+#include "config/namespace_tree.h"
 #include "rules/parse.h"
 #include "weir/instant.h"
 
@@ -57,26 +62,19 @@ struct ConfigValue {
 
 struct ConfigChanges {
   uint64_t version = 0;
-  bool full = false;                                // not only what changed, but all there is
-  std::vector<std::pair<std::string, Json>> trees;  // null: the namespace is gone
-};
-
-struct AuditEntry {
-  uint64_t version = 0;
-  Instant at{};
-  std::string who, namespace_name, path;
-  Json before, after;  // null: nothing
+  bool full = false;  // not only what changed, but all there is
+  std::vector<std::pair<std::string, std::string>> trees;  // JSON; "null": the namespace is gone
 };
 
 class ConfigStore {
  public:
   struct Options {
-    uint64_t history = 10'000;  // changes that are remembered
+    ConfigHistory::Bounds history = {};  // what is remembered
     ParseOptions parse = {};
   };
 
   ConfigStore(std::unique_ptr<Database> database, const Options& options)
-      : database_(std::move(database)), options_(options) {}
+      : database_(std::move(database)), options_(options), history_(*database_, options.history) {}
 
   // Takes up what others have changed. Needed once before everything else.
   Result<uint64_t> Refresh();
@@ -85,38 +83,49 @@ class ConfigStore {
   uint64_t version() const { return state_.version; }
   const std::shared_ptr<const Rulebook>& rules() const { return state_.rules; }
   Result<ConfigValue> Read(const ConfigPath& path) const;
+  // The same as text; of all namespaces, those that `shows` lets through.
+  struct Text {
+    uint64_t version = 0;
+    std::string json;
+  };
+  using Shows = std::function<bool(const std::string& ns)>;
+  Result<Text> ReadText(const ConfigPath& path, const Shows& shows) const;
+  // Of its namespace; of all, for all.
+  uint64_t VersionOf(const ConfigPath& path) const;
   // The names in a collection.
   Result<std::vector<std::string>> List(const ConfigPath& path) const;
 
   // What has changed behind a version: all, if that is 0, too old or not known.
-  Result<ConfigChanges> Since(uint64_t version);
-  // The latest first, those before `before` (0: all); of one namespace, or all if it is empty.
-  Result<std::vector<AuditEntry>> Audit(const std::string& ns, uint64_t before, size_t most);
+  Result<ConfigChanges> Since(uint64_t version, const Shows& shows = nullptr);
+  Result<AuditPage> Audit(const AuditQuery& query) { return history_.Page(query); }
 
   // A body that changes nothing makes no version.
   Result<Written> Put(const ConfigPath& path, const Json& body, const Writer& writer);
   Result<Written> Patch(const ConfigPath& path, const Json& patch, const Writer& writer);
   Result<Written> Delete(const ConfigPath& path, const Writer& writer);
-  Result<Written> Rollback(uint64_t version, const Writer& writer);
+  // Of one namespace, or of all if it is empty. kNotFound if the history does not reach so far.
+  Result<Written> Rollback(uint64_t version, const std::string& ns, const Writer& writer);
 
   bool shared() const { return database_->shared(); }
 
  private:
-  struct Tree {
-    uint64_t version = 0;
-    Json json;
-    std::string text;
-  };
   struct State {
     uint64_t version = 0;
     uint64_t oldest = 0;
-    std::map<std::string, Tree> trees;
+    std::map<std::string, std::shared_ptr<NamespaceTree>> trees;
     std::shared_ptr<const Rulebook> rules;
   };
-  // A change that is being made. Null: the namespace is not to be.
+  // A change that is being made: of whole namespaces, or of one resource.
   struct Draft {
-    std::map<std::string, Json> trees;
-    const ConfigPath* path = nullptr;  // for the audit; null: whole namespaces
+    std::map<std::string, Json> trees;        // null: the namespace is not to be
+    const ConfigPath* path = nullptr;         // for the audit; null: whole namespaces
+    std::string namespace_name;               // of the edit
+    std::optional<NamespaceTree::Edit> edit;  // of a resource of it
+  };
+  // What a draft comes to.
+  struct Checked {
+    std::map<std::string, Namespace> namespaces;  // as they are read
+    std::vector<Normalisation> normalised;
   };
 
   std::optional<Error> CreateTables();
@@ -127,15 +136,27 @@ class ConfigStore {
   Result<Written> Change(const ConfigPath& path, const Writer& writer, Edit edit);
   template <typename MakeValue>
   Result<Written> Replace(const ConfigPath& path, const Writer& writer, MakeValue make);
+  Json TreeToEdit(const ConfigPath& path) const;
+  void Finish(const ConfigPath& path, Json tree, Draft& draft) const;
+  bool ChangesNothing(Draft& draft) const;
   // Reads the rules that the draft would come to, and puts them right.
-  Result<State> Validate(Draft& draft, std::vector<Normalisation>& normalised) const;
-  Error Mistake(const Draft& draft, const ParseResult& parsed) const;
-  std::optional<Error> Save(const Draft& draft, const State& next, const Writer& writer);
+  Result<Checked> Check(Draft& draft) const;
+  NamespacesRead ReadDraft(const Draft& draft, Checked& checked) const;
+  void Widen(Draft& draft) const;
+  bool HasTooManyLimits(const Draft& draft, const Checked& checked) const;
+  Error Mistake(const Draft& draft, const std::vector<Diagnostic>& errors) const;
+  std::shared_ptr<const Rulebook> RulesWith(std::map<std::string, Namespace> changed,
+                                            const Draft& draft) const;
+  Result<uint64_t> Save(const Draft& draft, const Writer& writer);
+  std::optional<Error> SaveNamespace(const std::string& name, const std::string* text,
+                                     const ConfigHistory::Change& noted, const Writer& writer);
+  void Apply(Draft draft);
+  std::optional<Error> CheckRemembered(uint64_t version, const std::string& ns);
   const Json* TreeOf(const std::string& ns) const;
-  Json AllTrees() const;
 
   const std::unique_ptr<Database> database_;
   const Options options_;
+  ConfigHistory history_;
   bool has_tables_ = false;
   State state_;
 };

@@ -8,6 +8,7 @@
 // Values are text or null; the columns' types make numbers of them. Not safe for several threads.
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -22,6 +23,9 @@ namespace weir {
 using DatabaseValue = std::optional<std::string>;
 using DatabaseRow = std::vector<DatabaseValue>;
 using DatabaseRows = std::vector<DatabaseRow>;
+
+// 0 if it is none.
+uint64_t NumberOf(const DatabaseValue& value);
 
 // The text of a statement, which is known when the program is compiled. Parameters are $1, $2, ….
 class Sql {

@@ -1,6 +1,9 @@
 #include "config/sqlite_database.h"
 
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace weir {
 namespace {
@@ -20,16 +23,29 @@ DatabaseRow ReadRow(sqlite3_stmt* statement) {
   return row;
 }
 
+// As PostgreSQL calls it; SQLite has it since 3.43.
+void OctetLength(sqlite3_context* context, int /*count*/, sqlite3_value** values) {
+  if (sqlite3_value_type(values[0]) == SQLITE_NULL) return sqlite3_result_null(context);
+  sqlite3_result_int64(context, sqlite3_value_bytes(values[0]));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Database>> SqliteDatabase::Open(const std::string& path) {
   std::unique_ptr<SqliteDatabase> database(new SqliteDatabase(path));
+  // Made for this user alone; SQLite gives what it makes beside it the same rights.
+  if (path != ":memory:") {
+    const int made = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (made >= 0) close(made);
+  }
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
   if (sqlite3_open_v2(path.c_str(), &database->db_, flags, nullptr) != SQLITE_OK) {
     return database->Failed();
   }
   sqlite3_extended_result_codes(database->db_, 1);
   sqlite3_busy_timeout(database->db_, kBusyMillis);
+  sqlite3_create_function_v2(database->db_, "octet_length", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+                             nullptr, OctetLength, nullptr, nullptr, nullptr);
   // A change is on the disk before it is answered; readers do not wait for writers.
   for (const Result<DatabaseRows>& set :
        {database->Query("PRAGMA journal_mode = WAL"), database->Query("PRAGMA synchronous = FULL"),

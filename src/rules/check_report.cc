@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <array>
 
+#include "base/plain_text.h"
 #include "rules/print.h"
+#include "rules/warnings.h"
 
 namespace weir {
 namespace {
@@ -18,20 +20,14 @@ std::string Painted(std::string_view paint, std::string_view text, const Paint& 
   return std::string(paint) + std::string(text) + std::string(all.plain);
 }
 
-size_t Columns(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-  }));
-}
-
 // Blanks as wide as the text: tabs stay tabs.
 std::string Blank(std::string_view text) {
   std::string blank;
-  for (const char c : text) {
-    if (c == '\t')
-      blank += '\t';
-    else if ((static_cast<unsigned char>(c) & 0xc0) != 0x80)
-      blank += ' ';
+  while (!text.empty()) {
+    const size_t tab = std::min(text.find('\t'), text.size());
+    blank.append(Columns(text.substr(0, tab)), ' ');
+    if (tab < text.size()) blank += '\t';
+    text.remove_prefix(std::min(tab + 1, text.size()));
   }
   return blank;
 }
@@ -39,13 +35,13 @@ std::string Blank(std::string_view text) {
 std::string PrintMistake(const Diagnostic& mistake, const Paint& paint) {
   Diagnostic place = mistake;
   place.message.clear();
-  std::string text = Painted(paint.bold, ToString(place), paint) +
-                     Painted(paint.red, mistake.message, paint) + "\n";
+  std::string text = Painted(paint.bold, PlainText(ToString(place)), paint) +
+                     Painted(paint.red, PlainText(mistake.message), paint) + "\n";
   if (mistake.excerpt.empty()) return text;
   const std::string number = std::to_string(mistake.line);
   const std::string margin(std::max<size_t>(6, number.size()) - number.size(), ' ');
-  const std::string_view before = std::string_view(mistake.excerpt).substr(0, mistake.caret);
-  text += Painted(paint.dim, margin + number + " | ", paint) + mistake.excerpt + "\n";
+  const std::string before = PlainLines(mistake.excerpt.substr(0, mistake.caret));
+  text += Painted(paint.dim, margin + number + " | ", paint) + PlainLines(mistake.excerpt) + "\n";
   text += Painted(paint.dim, Blank(margin + number) + " | ", paint) + Blank(before) +
           Painted(paint.red, "^", paint) + "\n";
   return text;
@@ -64,8 +60,9 @@ std::string PrintChanges(const std::vector<Normalisation>& changes, const Paint&
   using Row = std::array<std::string, 5>;
   std::vector<Row> rows = {{"where", "written", "taken as", "why", "line"}};
   for (const Normalisation& change : changes) {
-    rows.push_back({change.path, change.from, change.to, change.why,
-                    change.file + ":" + std::to_string(change.line)});
+    rows.push_back({PlainText(change.path), PlainText(change.from), PlainText(change.to),
+                    PlainText(change.why),
+                    PlainText(change.file) + ":" + std::to_string(change.line)});
   }
   std::array<size_t, 5> widths{};
   for (const Row& row : rows) {
@@ -83,6 +80,12 @@ std::string PrintChanges(const std::vector<Normalisation>& changes, const Paint&
   return Painted(paint.yellow, text, paint);
 }
 
+std::string PrintWarnings(const std::vector<std::string>& warnings, const Paint& paint) {
+  std::string text = "\n# Warnings: right, but is it meant?\n";
+  for (const std::string& warning : warnings) text += "#  " + warning + "\n";
+  return Painted(paint.yellow, text, paint);
+}
+
 }  // namespace
 
 std::string CheckReport(const ParseResult& result, bool colours) {
@@ -90,6 +93,9 @@ std::string CheckReport(const ParseResult& result, bool colours) {
   if (!result.ok()) return PrintMistakes(result.errors, paint);
   std::string text = PrintRules(*result.rules);
   if (!result.changes.empty()) text += PrintChanges(result.changes, paint);
+  if (const auto warnings = RuleWarnings(*result.rules); !warnings.empty()) {
+    text += PrintWarnings(warnings, paint);
+  }
   return text;
 }
 

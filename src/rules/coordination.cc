@@ -12,16 +12,50 @@ namespace {
 using Kind = Coordination::Kind;
 
 // In the order of Kind.
-constexpr std::array<std::string_view, 6> kKinds = {"local",  "replicated", "divided",
-                                                    "shared", "synced",     "leased"};
-constexpr std::array<std::string_view, 3> kReplicated = {"counter", "queue", "debt"};
-constexpr std::array<std::string_view, 5> kDivided = {"even", "gtb", "grd", "fps", "supply"};
-constexpr std::array<std::string_view, 3> kMapKeys = {"replicated", "divided", "synced"};
+constexpr auto& kKinds = kCoordinationWords;
+constexpr auto& kReplicated = kReplicatedWords;
+constexpr auto& kDivided = kDividedWords;
+constexpr std::string_view kNeedsCluster = " needs the server to be started with `--cluster`";
 constexpr Duration kLeastInterval = std::chrono::milliseconds(1), kMostInterval = kOneDay;
 
+// Whether this version can do it at all, with whatever flags.
+bool IsThere(Kind kind, const ParseOptions& options) {
+  switch (kind) {
+    case Kind::kLocal:
+    case Kind::kReplicated: return true;
+    case Kind::kDivided:
+    case Kind::kLeased: return options.divide;
+    case Kind::kShared:
+    case Kind::kSynced: return options.redis;
+  }
+  __builtin_unreachable();
+}
+
+constexpr std::string_view kNotThereYet =
+    " is not there yet: this version knows `local` and, on a server started with `--cluster`, "
+    "`replicated`";
+
+// A word that means something, whether this version can do it or not: who mistypes is only offered
+// what it can.
+std::optional<Kind> ReadKind(const Node& node, Source& source) {
+  std::vector<std::string_view> offered;
+  for (size_t i = 0; i < kKinds.size(); ++i) {
+    if (node.text == kKinds[i]) return static_cast<Kind>(i);
+    if (IsThere(static_cast<Kind>(i), source.options())) offered.push_back(kKinds[i]);
+  }
+  ReadWord(node, "coordination", offered, source);
+  return std::nullopt;
+}
+
 std::optional<Coordination> ReadBareWord(const Node& node, Source& source) {
-  const auto kind = ReadEnum<Kind>(node, "coordination", kKinds, source);
+  const auto kind = ReadKind(node, source);
   if (!kind) return std::nullopt;
+  const bool needs_more = *kind == Kind::kDivided || *kind == Kind::kSynced;
+  if (needs_more && !IsThere(*kind, source.options())) {
+    source.Error(node.mark,
+                 "`coordination: " + std::string(node.text) + "`" + std::string(kNotThereYet));
+    return std::nullopt;
+  }
   switch (*kind) {
     case Kind::kReplicated: return Coordination{*kind, "debt", {}};
     case Kind::kDivided:
@@ -85,7 +119,7 @@ std::optional<Coordination> ReadCoordination(const Node& node, Source& source) {
                                 "`local`, or a map with one key, as `{replicated: debt}`");
     return std::nullopt;
   }
-  const Fields fields(node, "`coordination`", kMapKeys, source);
+  const Fields fields(node, "`coordination`", kCoordinationKeys, source);
   if (const Node* n = fields.Find("replicated")) {
     return ReadVariant(Kind::kReplicated, *n, kReplicated, source);
   }
@@ -100,9 +134,12 @@ std::string CoordinationProblem(const Coordination& coordination, const Limit& l
                                 const ParseOptions& options) {
   if (coordination.kind == Kind::kLocal) return "";
   const std::string written = "`coordination: " + PrintCoordination(coordination) + "`";
+  if (!IsThere(coordination.kind, options)) return written + std::string(kNotThereYet);
   if (const std::string right = AlgorithmProblem(coordination, limit); !right.empty()) {
     return written + " does not go with `" + std::string(AlgorithmName(limit)) +
-           "`: it goes with " + right + "; `local` and `shared` go with everything";
+           "`: it goes with " + right +
+           (options.redis ? "; `local` and `shared` go with everything"
+                          : "; `local` goes with everything");
   }
   const Kind kind = coordination.kind;
   const auto* window = std::get_if<FixedWindow>(&limit);
@@ -112,16 +149,79 @@ std::string CoordinationProblem(const Coordination& coordination, const Limit& l
            "request was the first; use `anchor: epoch` or `calendar`";
   }
   const bool needs_redis = kind == Kind::kShared || kind == Kind::kSynced;
-  if (needs_redis && !options.redis) {
-    return written + " needs the server to be started with `--redis`";
+  return needs_redis || options.cluster ? "" : written + std::string(kNeedsCluster);
+}
+
+std::optional<Coordination> CoordinationOfFlag(std::string_view text) {
+  if (text == kKinds[0]) return Coordination{};
+  constexpr std::string_view kName = "replicated";
+  if (text == kName) return Coordination{Kind::kReplicated, "debt", {}};
+  if (!text.starts_with(kName) || text.substr(kName.size(), 1) != ":") return std::nullopt;
+  const std::string_view variant = text.substr(kName.size() + 1);
+  for (const std::string_view known : kReplicated) {
+    if (variant == known) return Coordination{Kind::kReplicated, std::string(variant), {}};
   }
-  if (!needs_redis && !options.cluster) {
-    return written + " needs the server to be started with `--cluster`";
+  return std::nullopt;
+}
+
+std::optional<Coordination> ReadNamespaceCoordination(const Node& node, Source& source) {
+  std::optional<Coordination> read = ReadCoordination(node, source);
+  if (!read || read->kind == Kind::kLocal) return read;
+  const std::string written = "`coordination: " + PrintCoordination(*read) + "`";
+  if (!IsThere(read->kind, source.options())) {
+    source.Error(node.mark, written + std::string(kNotThereYet));
+  } else if (read->kind != Kind::kReplicated) {
+    source.Error(node.mark, written + " is said beside each limit: for a whole namespace it is " +
+                                "`local`, `replicated` or `{replicated: …}`");
+  } else if (!source.options().cluster) {
+    source.Error(node.mark, written + std::string(kNeedsCluster));
+  } else {
+    return read;
   }
-  if ((kind == Kind::kDivided || kind == Kind::kLeased) && !options.divide) {
-    return written + " is not there yet: this version knows `local` and `replicated`";
+  return std::nullopt;
+}
+
+namespace {
+
+// Every limit of a namespace, those of overrides and descriptors included.
+template <typename See>
+void ForEachLimit(std::vector<DescriptorRule>& rules, const See& see) {
+  for (DescriptorRule& rule : rules) {
+    if (rule.limit) see(*rule.limit);
+    ForEachLimit(rule.descriptors, see);
   }
-  return "";
+}
+
+template <typename See>
+void ForEachLimit(Namespace& ns, const See& see) {
+  for (Resource& resource : ns.resources) {
+    for (RuleLimit& limit : resource.limits) see(limit);
+    if (resource.copies) {
+      see(resource.copies->per_subject);
+      if (resource.copies->total) see(*resource.copies->total);
+      for (Group& group : resource.copies->groups) see(group.limit);
+    }
+    for (Override& one : resource.overrides) {
+      for (RuleLimit& limit : one.limits) see(limit);
+    }
+  }
+  for (Contract& contract : ns.contracts) {
+    for (RuleLimit& limit : contract.limits) see(limit);
+  }
+  ForEachLimit(ns.descriptors, see);
+}
+
+}  // namespace
+
+void GiveCoordination(const ParseOptions& options, Namespace& ns) {
+  const Coordination given = ns.coordination.value_or(Coordination{});
+  ForEachLimit(ns, [&](RuleLimit& limit) {
+    if (limit.own_coordination) {
+      limit.own_coordination = limit.coordination != given;
+    } else if (CoordinationProblem(given, limit.limit, options).empty()) {
+      limit.coordination = given;
+    }
+  });
 }
 
 std::string PrintCoordination(const Coordination& coordination) {

@@ -3,6 +3,9 @@
 //   local | shared | leased | replicated | {replicated: counter|queue|debt}
 //   {divided: even|gtb|grd|fps|supply} | {synced: DURATION}
 //
+// A limit that says nothing has what its namespace says (local or replicated), where that goes with its
+// algorithm; else it is local, of which the writer is warned (warnings.h).
+//
 // and which algorithm goes with which:
 //
 //                 token_bucket  fixed_window  sliding_window  sliding_log   tiers, copies
@@ -16,7 +19,7 @@
 #include <string>
 
 #include "rules/document.h"
-#include "rules/rule_limit.h"
+#include "rules/rulebook.h"
 
 namespace weir {
 
@@ -25,6 +28,14 @@ std::optional<Coordination> ReadCoordination(const Node& node, Source& source);
 // Empty, or why a limit cannot be coordinated like that, and what would be right.
 std::string CoordinationProblem(const Coordination& coordination, const Limit& limit,
                                 const ParseOptions& options);
+
+// A flag's value: local, replicated or replicated:counter|queue|debt. Nothing if it is another.
+std::optional<Coordination> CoordinationOfFlag(std::string_view text);
+
+// What a namespace says for limits that say nothing. Errors are noted.
+std::optional<Coordination> ReadNamespaceCoordination(const Node& node, Source& source);
+// Gives it to those limits.
+void GiveCoordination(const ParseOptions& options, Namespace& ns);
 
 // As ReadCoordination reads it.
 std::string PrintCoordination(const Coordination& coordination);

@@ -11,10 +11,6 @@
 namespace weir {
 namespace {
 
-constexpr std::array<std::string_view, 6> kCopiesKeys = {"per_subject",  "total",  "groups",
-                                                         "coordination", "shadow", "on_failure"};
-constexpr std::array<std::string_view, 1> kOverrideKeys = {"per_subject"};
-constexpr std::array<std::string_view, 4> kGroupKeys = {"name", "limit", "subjects", "others"};
 constexpr LimitSpec::Field kBeside[] = {LimitSpec::kCoordination, LimitSpec::kShadow,
                                         LimitSpec::kOnFailure};
 
@@ -112,7 +108,7 @@ CopyRules ReadCopies(const Node& node, const std::string& path, Source& source) 
 RuleLimit ReadCopiesOverride(const Node& node, const std::string& path, const CopyRules& base,
                              Source& source) {
   RuleLimit rule = base.per_subject;
-  const Fields fields(node, "the `copies` of an override", kOverrideKeys, source);
+  const Fields fields(node, "the `copies` of an override", kCopiesOverrideKeys, source);
   const Node* at = fields.Require("per_subject", "per_subject: 50");
   if (at == nullptr) return rule;
   RuleLimit number = Build(rule.name, *at, "per_subject", TotalOf(base), path, rule.key, source);

@@ -10,17 +10,6 @@
 namespace weir {
 namespace {
 
-constexpr std::array<std::string_view, 11> kDescriptorKeys = {"key",
-                                                              "value",
-                                                              "rate_limit",
-                                                              "weir",
-                                                              "shadow_mode",
-                                                              "quota_mode",
-                                                              "detailed_metric",
-                                                              "value_to_metric",
-                                                              "share_threshold",
-                                                              "metadata",
-                                                              "descriptors"};
 constexpr size_t kMostBytes = 1024;
 constexpr uint32_t kMostDepth = 24;  // so that `keyed` has room, and what is printed can be read
 

@@ -141,12 +141,19 @@ bool LooksLikeJson(std::string_view text) {
 
 }  // namespace
 
-std::unique_ptr<const Document> Document::Read(Source& source) {
+std::unique_ptr<const Document> Document::Read(Source& source) { return Read(source, true); }
+
+std::unique_ptr<const Document> Document::ReadJsonOnly(Source& source) {
+  return Read(source, false);
+}
+
+std::unique_ptr<const Document> Document::Read(Source& source, bool yaml) {
   auto document = std::make_unique<Document>();
   auto builder = std::make_unique<TreeBuilder>(*document);
   try {
     CheckText(source.text());
     if (!LooksLikeJson(source.text()) || !ReadJson(source.text(), *builder)) {
+      if (!yaml) throw SyntaxError{{}, "not JSON"};
       document = std::make_unique<Document>();
       builder = std::make_unique<TreeBuilder>(*document);
       ReadYaml(source.text(), *builder);

@@ -49,10 +49,14 @@ class Document {
   // Null, and an error noted, if the text is not one well-formed document.
   static std::unique_ptr<const Document> Read(Source& source);
 
+  // The same of a text that must be JSON: of YAML and its aliases nothing is taken from strangers.
+  static std::unique_ptr<const Document> ReadJsonOnly(Source& source);
+
   const Node& root() const { return *root_; }
 
  private:
   friend class TreeBuilder;
+  static std::unique_ptr<const Document> Read(Source& source, bool yaml);
   std::pmr::monotonic_buffer_resource memory_;
   const Node* root_ = nullptr;
 };

@@ -5,21 +5,33 @@
 #include "rules/scalars.h"
 
 namespace weir {
+namespace {
 
-Fields::Fields(const Node& node, std::string_view what, std::span<const std::string_view> known,
+std::vector<std::string_view> NamesOf(std::span<const RuleKey> keys) {
+  std::vector<std::string_view> names;
+  for (const RuleKey& key : keys) names.push_back(key.name);
+  return names;
+}
+
+}  // namespace
+
+Fields::Fields(const Node& node, std::string_view what, std::span<const RuleKey> known,
                Source& source)
     : node_(node), what_(what), source_(source) {
   if (!node.IsMap()) {
     if (node.IsNull()) return;
-    source.Error(node.mark, std::string(what) + " must be a map with the keys " + Listed(known) +
-                                ", but is " + Shown(node));
+    source.Error(node.mark, std::string(what) + " must be a map with the keys " +
+                                Listed(NamesOf(known)) + ", but is " + Shown(node));
     return;
   }
   for (const Child& child : node.children) {
     const std::string_view key = child.key->text;
-    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    std::string hint = Suggested(key, known);
-    if (hint.empty()) hint = "; it takes " + Listed(known);
+    if (std::any_of(known.begin(), known.end(), [&](const RuleKey& k) { return k.name == key; })) {
+      continue;
+    }
+    const std::vector<std::string_view> names = NamesOf(known);
+    std::string hint = Suggested(key, names);
+    if (hint.empty()) hint = "; it takes " + Listed(names);
     source.Error(child.key->mark, Ticked(key) + " is no key of " + std::string(what) + hint);
   }
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "rules/document.h"
+#include "rules/keys.h"
 
 namespace weir {
 
@@ -13,8 +14,7 @@ class Fields {
  public:
   // Notes an error for every key that is not among `known`. Nothing at all counts as an empty map;
   // so does anything else, with an error. `what` names it in messages, as "a limit".
-  Fields(const Node& node, std::string_view what, std::span<const std::string_view> known,
-         Source& source);
+  Fields(const Node& node, std::string_view what, std::span<const RuleKey> known, Source& source);
 
   // False if an error was noted because it is no map.
   bool is_map() const { return node_.IsMap() || node_.IsNull(); }

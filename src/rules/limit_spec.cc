@@ -139,11 +139,15 @@ Limit NumbersOf(const LimitSpec& spec, std::shared_ptr<const Calendar> calendar)
   __builtin_unreachable();
 }
 
-// Only the algorithm.
-Limit NoNumbers(Algorithm algorithm) {
-  switch (algorithm) {
+// Only the algorithm, and what a window is anchored to: what a coordination has to go with.
+Limit NoNumbers(const LimitSpec& spec) {
+  switch (spec.algorithm) {
     case Algorithm::kTokenBucket: return TokenBucket();
-    case Algorithm::kFixedWindow: return FixedWindow();
+    case Algorithm::kFixedWindow: {
+      FixedWindow window;
+      window.anchor = spec.anchor;
+      return window;
+    }
     case Algorithm::kSlidingLog: return SlidingLog();
     case Algorithm::kSlidingWindow: return SlidingWindow();
   }
@@ -161,7 +165,7 @@ Mark MarkOfName(const LimitSpec& spec, std::string_view field) {
 Limit CheckedNumbers(const LimitSpec& spec, Source& source) {
   const size_t errors = source.error_count();
   auto calendar = FindCalendar(spec, source);
-  if (source.error_count() != errors) return NoNumbers(spec.algorithm);
+  if (source.error_count() != errors) return NoNumbers(spec);
   Limit limit = NumbersOf(spec, std::move(calendar));
   std::string field;
   const std::string wrong = NumbersProblem(limit, &field);
@@ -205,11 +209,13 @@ std::string NumbersProblem(const Limit& limit, std::string* field) {
 void SetBeside(const LimitSpec& spec, RuleLimit& rule, Source& source) {
   rule.key = spec.key;
   rule.coordination = spec.coordination;
+  rule.own_coordination = spec.Has(LimitSpec::kCoordination);
   rule.on_failure = spec.on_failure;
   rule.shadow = spec.shadow;
   rule.persist = spec.persist;
   // What is wholly inherited was checked where it is written.
-  if (!spec.IsWrittenHere(LimitSpec::kCoordination) && !spec.IsWrittenHere(LimitSpec::kAlgorithm)) {
+  if (!spec.IsWrittenHere(LimitSpec::kCoordination) && !spec.IsWrittenHere(LimitSpec::kAlgorithm) &&
+      !spec.IsWrittenHere(LimitSpec::kAnchor)) {
     return;
   }
   const std::string problem = CoordinationProblem(spec.coordination, rule.limit, source.options());
@@ -222,7 +228,7 @@ std::optional<RuleLimit> BuildRuleLimit(const LimitSpec& spec, Source& source) {
   RuleLimit rule;
   rule.name = spec.EffectiveName();
   rule.unlimited = spec.limit == kUnlimited;
-  rule.limit = NoNumbers(spec.algorithm);
+  rule.limit = NoNumbers(spec);
   CheckPlaces(spec, source);
   CheckPresent(spec, source);
   SetBeside(spec, rule, source);

@@ -66,14 +66,24 @@ struct LimitSpec {
 };
 
 // How rules spell them, in the order of the enumerators.
-inline constexpr std::array<std::string_view, LimitSpec::kFieldCount> kLimitFields = {
-    "name", "algorithm",     "limit", "per",          "burst",  "anchor",     "time_zone", "slices",
-    "edge", "keep_rejected", "key",   "coordination", "shadow", "on_failure", "persist"};
-inline constexpr std::array<std::string_view, 4> kAlgorithmWords = {
-    "token_bucket", "fixed_window", "sliding_log", "sliding_window"};
-inline constexpr std::array<std::string_view, 3> kAnchorWords = {"epoch", "first_request",
-                                                                 "calendar"};
-inline constexpr std::array<std::string_view, 3> kEdgeWords = {"drop", "weighted", "strict"};
+inline constexpr auto kLimitFields = [] {
+  std::array<std::string_view, LimitSpec::kFieldCount> names;
+  static_assert(std::size(kLimitKeys) == LimitSpec::kFieldCount);
+  for (size_t i = 0; i < names.size(); ++i) names[i] = kLimitKeys[i].name;
+  return names;
+}();
+
+// What an override may say of a limit: all but the key, which says whose state it is.
+inline constexpr LimitSpec::Field kOverridable[] = {
+    LimitSpec::kName,      LimitSpec::kAlgorithm,    LimitSpec::kLimit,        LimitSpec::kPer,
+    LimitSpec::kBurst,     LimitSpec::kAnchor,       LimitSpec::kTimeZone,     LimitSpec::kSlices,
+    LimitSpec::kEdge,      LimitSpec::kKeepRejected, LimitSpec::kCoordination, LimitSpec::kShadow,
+    LimitSpec::kOnFailure, LimitSpec::kPersist};
+// What `weir` beside a descriptor may.
+inline constexpr LimitSpec::Field kDescriptorFields[] = {
+    LimitSpec::kAlgorithm,    LimitSpec::kLimit,        LimitSpec::kPer,       LimitSpec::kBurst,
+    LimitSpec::kAnchor,       LimitSpec::kTimeZone,     LimitSpec::kSlices,    LimitSpec::kEdge,
+    LimitSpec::kKeepRejected, LimitSpec::kCoordination, LimitSpec::kOnFailure, LimitSpec::kPersist};
 
 // Reads those of `fields` that the map gives.
 void ReadLimitFields(const Fields& members, std::span<const LimitSpec::Field> fields,

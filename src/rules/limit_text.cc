@@ -71,7 +71,11 @@ FieldTexts BesideFields(const RuleLimit& limit, const RuleLimit& usual) {
     if (text != other) fields.emplace_back(name, text);
   };
   add("key", PrintKey(limit.key), PrintKey(usual.key));
-  add("coordination", PrintCoordination(limit.coordination), PrintCoordination(usual.coordination));
+  // What the namespace gives is said there.
+  if (limit.own_coordination != usual.own_coordination ||
+      (limit.own_coordination && limit.coordination != usual.coordination)) {
+    fields.emplace_back("coordination", PrintCoordination(limit.coordination));
+  }
   add("shadow", Flag(limit.shadow), Flag(usual.shadow));
   add("on_failure", Word(limit.on_failure, kOnFailureWords),
       Word(usual.on_failure, kOnFailureWords));

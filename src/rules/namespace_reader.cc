@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "rules/coordination.h"
 #include "rules/descriptor_reader.h"
 #include "rules/fields.h"
 #include "rules/limit_list.h"
@@ -11,13 +12,6 @@
 
 namespace weir {
 namespace {
-
-constexpr std::array<std::string_view, 1> kFileKeys = {"namespaces"};
-constexpr std::array<std::string_view, 2> kRatelimitKeys = {"domain", "descriptors"};
-constexpr std::array<std::string_view, 6> kNamespaceKeys = {
-    "unconfigured", "enforcement", "default_contract", "resources", "contracts", "descriptors"};
-constexpr std::array<std::string_view, 2> kContractKeys = {"subjects", "limits"};
-constexpr std::array<std::string_view, 2> kUnconfiguredWords = {"refuse", "allow"};
 
 class NamespaceReader {
  public:
@@ -41,6 +35,10 @@ class NamespaceReader {
     if (const Node* list = fields.FindList("descriptors")) {
       ns_.descriptors = ReadDescriptors(*list, ns_.name, source_);
     }
+    if (const Node* at = fields.Find("coordination")) {
+      ns_.coordination = ReadNamespaceCoordination(*at, source_);
+    }
+    GiveCoordination(source_.options(), ns_);
     return std::move(ns_);
   }
 
@@ -141,6 +139,8 @@ std::vector<ReadNamespace> ReadRatelimitFile(const Node& root, Source& source) {
   if (const Node* list = fields.FindList("descriptors")) {
     read.ns.descriptors = ReadDescriptors(*list, read.ns.name, source);
   }
+  read.ns.coordination = source.options().ratelimit;
+  GiveCoordination(source.options(), read.ns);
   std::vector<ReadNamespace> all;
   all.push_back(std::move(read));
   return all;

@@ -10,14 +10,6 @@
 namespace weir {
 namespace {
 
-constexpr std::array<std::string_view, 4> kOverrideKeys = {"subject", "limits", "tiers", "copies"};
-
-// All but the key, which says whose state it is.
-constexpr LimitSpec::Field kOverridable[] = {
-    LimitSpec::kName,      LimitSpec::kAlgorithm,    LimitSpec::kLimit,        LimitSpec::kPer,
-    LimitSpec::kBurst,     LimitSpec::kAnchor,       LimitSpec::kTimeZone,     LimitSpec::kSlices,
-    LimitSpec::kEdge,      LimitSpec::kKeepRejected, LimitSpec::kCoordination, LimitSpec::kShadow,
-    LimitSpec::kOnFailure, LimitSpec::kPersist};
 // What can be said of a state that one subject shares with others.
 constexpr LimitSpec::Field kSharedOverridable[] = {LimitSpec::kName, LimitSpec::kShadow,
                                                    LimitSpec::kOnFailure};

@@ -50,7 +50,20 @@ class Files {
     for (const std::string& file : files) AddFile(grammar, file);
   }
 
+  NamespacesRead Take() {
+    ParseResult found = Found();
+    return {std::move(namespaces_), std::move(found.errors), std::move(found.changes)};
+  }
+
   ParseResult Finish() {
+    ParseResult result = Found();
+    if (result.errors.empty()) result.rules = std::make_shared<Rulebook>(std::move(namespaces_));
+    return result;
+  }
+
+ private:
+  // Mistakes and changes.
+  ParseResult Found() const {
     ParseResult result;
     for (const Source& source : sources_) {
       const auto errors = source.SortedErrors();
@@ -58,11 +71,9 @@ class Files {
       const auto& changes = source.changes();
       result.changes.insert(result.changes.end(), changes.begin(), changes.end());
     }
-    if (result.errors.empty()) result.rules = std::make_shared<Rulebook>(std::move(namespaces_));
     return result;
   }
 
- private:
   struct First {
     Source* source;
     Mark mark;
@@ -123,6 +134,13 @@ ParseResult ParseRulesTexts(std::vector<RulesText> texts, const ParseOptions& op
     files.AddText(Files::Grammar::kRules, std::move(one.file_name), std::move(one.text));
   }
   return files.Finish();
+}
+
+NamespacesRead ReadNamespaces(std::string text, std::string file_name,
+                              const ParseOptions& options) {
+  Files files(options);
+  files.AddText(Files::Grammar::kRules, std::move(file_name), std::move(text));
+  return files.Take();
 }
 
 ParseResult ParseRatelimitText(std::string_view yaml, std::string file_name,

@@ -32,6 +32,14 @@ struct RulesText {
   std::string text;
 };
 ParseResult ParseRulesTexts(std::vector<RulesText> texts, const ParseOptions& options = {});
+// One text, without a rulebook: its namespaces may be put together with those of others.
+struct NamespacesRead {
+  std::vector<Namespace> namespaces;
+  std::vector<Diagnostic> errors;
+  std::vector<Normalisation> changes;
+};
+NamespacesRead ReadNamespaces(std::string text, std::string file_name,
+                              const ParseOptions& options = {});
 // A file of envoyproxy/ratelimit.
 ParseResult ParseRatelimitText(std::string_view yaml, std::string file_name,
                                const ParseOptions& options = {});

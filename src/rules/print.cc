@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rules/coordination.h"
 #include "rules/descriptor_text.h"
 #include "rules/limit_text.h"
 #include "rules/lines.h"
@@ -89,6 +90,7 @@ class Printer {
       lines_.Add(std::string("unconfigured: ") + (ns.allow_unconfigured ? "allow" : "refuse"));
       lines_.Add("enforcement: " +
                  std::string(kEnforcementWords[static_cast<size_t>(ns.enforcement)]));
+      if (ns.coordination) lines_.Add("coordination: " + PrintCoordination(*ns.coordination));
       if (!ns.default_contract.empty()) {
         lines_.Add("default_contract: " + PrintScalar(ns.default_contract));
       }

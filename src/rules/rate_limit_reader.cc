@@ -9,14 +9,6 @@
 namespace weir {
 namespace {
 
-constexpr std::array<std::string_view, 5> kRateLimitKeys = {"unit", "requests_per_unit",
-                                                            "unlimited", "name", "replaces"};
-constexpr std::array<std::string_view, 1> kReplacesKeys = {"name"};
-constexpr LimitSpec::Field kWeirFields[] = {
-    LimitSpec::kAlgorithm,    LimitSpec::kLimit,        LimitSpec::kPer,       LimitSpec::kBurst,
-    LimitSpec::kAnchor,       LimitSpec::kTimeZone,     LimitSpec::kSlices,    LimitSpec::kEdge,
-    LimitSpec::kKeepRejected, LimitSpec::kCoordination, LimitSpec::kOnFailure, LimitSpec::kPersist};
-
 struct NamedUnit {
   std::string_view name;
   Duration length;
@@ -117,7 +109,7 @@ void ReadRateLimit(const Node* rate_limit, const Node* weir, DescriptorRule& rul
   LimitSpec spec;
   if (rate_limit != nullptr) spec = ReadOwnFields(*rate_limit, weir != nullptr, rule, source);
   if (weir != nullptr) {
-    const LimitSpec over = ReadLimitSpec(*weir, kWeirFields, "`weir`", source);
+    const LimitSpec over = ReadLimitSpec(*weir, kDescriptorFields, "`weir`", source);
     if (spec.limit == kUnlimited) {
       source.Error(weir->mark, "`weir` sets a limit, but `rate_limit` says `unlimited: true`");
     }

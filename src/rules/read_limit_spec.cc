@@ -102,8 +102,8 @@ LimitSpec ReadLimitSpec(const Node& node, std::span<const LimitSpec::Field> fiel
   LimitSpec spec;
   spec.node = &node;
   const size_t errors = source.error_count();
-  std::array<std::string_view, LimitSpec::kFieldCount> known;
-  for (size_t i = 0; i < fields.size(); ++i) known[i] = kLimitFields[fields[i]];
+  std::array<RuleKey, LimitSpec::kFieldCount> known;
+  for (size_t i = 0; i < fields.size(); ++i) known[i] = kLimitKeys[fields[i]];
   const Fields members(node, what, std::span(known).first(fields.size()), source);
   ReadLimitFields(members, fields, spec, source);
   spec.bad = source.error_count() != errors;

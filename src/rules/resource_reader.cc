@@ -10,9 +10,6 @@
 namespace weir {
 namespace {
 
-constexpr std::array<std::string_view, 4> kResourceKeys = {"limits", "tiers", "copies",
-                                                           "overrides"};
-
 void CheckNamesBesideTiers(const std::vector<LimitSpec>& specs, Source& source) {
   for (const LimitSpec& spec : specs) {
     if (!IsNameOfTiers(spec.EffectiveName())) continue;

@@ -41,6 +41,7 @@ struct RuleLimit {
   bool unlimited = false;  // never charged; of `limit` only the algorithm means something
   std::vector<KeyPart> key = {KeyPart::kSubject};  // in the order of the enumerators
   Coordination coordination;
+  bool own_coordination = false;  // said beside it, and another than it would have without
   OnFailure on_failure = OnFailure::kAllow;
   bool shadow = false;
   bool persist = false;

@@ -68,6 +68,8 @@ struct Namespace {
   bool allow_unconfigured = false;  // unconfigured: allow
   Enforcement enforcement = Enforcement::kOn;
   std::string default_contract;  // empty: none
+  // Of limits that say nothing themselves, and of those that requests carry; none: not said here.
+  std::optional<Coordination> coordination;
   std::vector<Resource> resources;
   std::vector<Contract> contracts;
   std::vector<DescriptorRule> descriptors;

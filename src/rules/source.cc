@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/plain_text.h"
 #include "rules/utf8.h"
 
 namespace weir {
@@ -18,11 +19,11 @@ bool InsideCharacter(std::string_view text, size_t at) {
 }  // namespace
 
 std::string ToString(const Diagnostic& diagnostic) {
-  std::string text = diagnostic.file;
+  std::string text = PlainText(diagnostic.file);
   if (diagnostic.line != 0) {
     text += ":" + std::to_string(diagnostic.line) + ":" + std::to_string(diagnostic.column);
   }
-  return text + ": " + diagnostic.message;
+  return text + ": " + PlainText(diagnostic.message);
 }
 
 std::string ToString(const std::vector<Diagnostic>& diagnostics) {

@@ -6,11 +6,6 @@
 namespace weir {
 namespace {
 
-constexpr std::array<std::string_view, 7> kTiersKeys = {
-    "hard_limit", "global_limit", "tiers", "coordination", "shadow", "on_failure", "persist"};
-constexpr std::array<std::string_view, 2> kOverrideKeys = {"hard_limit", "tiers"};
-constexpr std::array<std::string_view, 5> kTierKeys = {"limit", "window", "active", "cooldown",
-                                                       "skippable"};
 constexpr LimitSpec::Field kBeside[] = {LimitSpec::kCoordination, LimitSpec::kShadow,
                                         LimitSpec::kOnFailure, LimitSpec::kPersist};
 constexpr Duration kSecond = std::chrono::seconds(1);
@@ -122,7 +117,7 @@ TiersSpec ReadTiersOverride(const Node& node, const std::string& path, const Tie
                             Source& source) {
   const size_t errors = source.error_count();
   TiersSpec spec = base;
-  const Fields fields(node, "the `tiers` of an override", kOverrideKeys, source);
+  const Fields fields(node, "the `tiers` of an override", kTiersOverrideKeys, source);
   ReadPerSecond(fields.Find("hard_limit"), "hard_limit", spec.hard_limit, source);
   if (const Node* list = fields.Find("tiers")) ReadTierList(*list, path, spec, source);
   spec.bad = base.bad || source.error_count() != errors;

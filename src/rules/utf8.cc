@@ -3,31 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/utf8.h"
+
 namespace weir {
 namespace {
-
-struct Form {
-  uint8_t lead_mask, lead, length;
-  uint32_t least;  // anything smaller has a shorter form
-};
-constexpr Form kForms[] = {{0xe0, 0xc0, 2, 0x80}, {0xf0, 0xe0, 3, 0x800}, {0xf8, 0xf0, 4, 0x10000}};
-
-// How many bytes the character at the front of `text` has; 0 if it is none.
-size_t CharacterLength(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
-  for (const Form& form : kForms) {
-    if ((byte(0) & form.lead_mask) != form.lead) continue;
-    if (text.size() < form.length) return 0;
-    uint32_t c = byte(0) & static_cast<uint8_t>(~form.lead_mask);
-    for (size_t i = 1; i < form.length; ++i) {
-      if ((byte(i) & 0xc0) != 0x80) return 0;
-      c = c << 6 | (byte(i) & 0x3f);
-    }
-    const bool surrogate = c >= 0xd800 && c < 0xe000;
-    return c < form.least || c > 0x10ffff || surrogate ? 0 : form.length;
-  }
-  return 0;
-}
 
 bool IsPlain(char c) { return (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\t' || c == '\r'; }
 
@@ -40,7 +19,7 @@ size_t FirstBadByte(std::string_view text) {
       ++at;
       continue;
     }
-    const size_t length = CharacterLength(text.substr(at));
+    const size_t length = FirstCharacter(text.substr(at)).bytes;
     if (length == 0 || ControlLength(text.substr(at)) != 0) return at;
     at += length;
   }
