@@ -8,8 +8,9 @@
 #include "lab/live/burst.h"
 #include "lab/live/live_run.h"
 #include "lab/oracle/command.h"
-#include "lab/replicated/plan.h"
-#include "lab/replicated/run.h"
+#include "lab/print.h"
+#include "lab/replicated/report/plan.h"
+#include "lab/replicated/report/run.h"
 
 namespace {
 
@@ -54,6 +55,6 @@ int main(int argc, char** argv) {
   if (args[0] == "chaos") return weir::chaos::ChaosCommand(std::span(args).subspan(1));
   if (args[0] == "plan") return weir::lab::PlanCommand(std::span(args).subspan(1));
   if (args[0] == "oracle") return weir::oracle::OracleCommand(std::span(args).subspan(1));
-  fmt::print(stderr, "weir-lab: no command '{}'; 'weir-lab help' lists them\n", args[0]);
+  weir::lab::PrintError("weir-lab: no command '{}'; 'weir-lab help' lists them\n", args[0]);
   return 2;
 }

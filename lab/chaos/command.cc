@@ -3,12 +3,14 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
+#include <optional>
 
 #include "lab/chaos/generate.h"
+#include "lab/chaos/names/names.h"
 #include "lab/chaos/report.h"
 #include "lab/chaos/shrink.h"
 #include "lab/chaos/subjects.h"
+#include "lab/command_line/command_line.h"
 #include "weir/clock.h"
 
 namespace weir::chaos {
@@ -69,6 +71,45 @@ Totals RunSeeds(ReplicaKind kind, const ChaosOptions& options, int& failures) {
   return totals;
 }
 
+// Of names there is no table: how many of each fault there were, and what failed.
+NamesOutcome RunSeedsOfNames(const ChaosOptions& options, int& failures) {
+  NamesOutcome sum;
+  for (uint64_t i = 0; i < options.seeds && failures > 0; ++i) {
+    const uint64_t seed = options.first + i;
+    Show(fmt::format("names    seed {}", seed));
+    const NamesOutcome one = RunNames(seed);
+    sum.seconds += one.seconds, sum.clean += one.clean, sum.yielded += one.yielded;
+    sum.restarts += one.restarts, sum.pauses += one.pauses, sum.cuts += one.cuts;
+    sum.simulated += one.simulated;
+    if (one.violation.empty()) continue;
+    --failures;
+    sum.violation = one.violation;
+    std::vector<std::string> trace;
+    RunNames(seed, {}, &trace);
+    Show("");
+    fmt::print(
+        "\nseed {} of names fails {}\nto repeat it: weir-lab chaos --kind names --seed {} "
+        "--seeds 1\n\n",
+        seed, one.violation, seed);
+    for (const std::string& line : trace) fmt::print("{}\n", line);
+  }
+  Show("");
+  return sum;
+}
+
+void PrintNames(const NamesOutcome& sum, const ChaosOptions& options) {
+  const double hours = std::chrono::duration<double, std::ratio<3600>>(sum.simulated).count();
+  fmt::print(
+      fmt::runtime(
+          options.json
+              ? "{{\"experiment\":\"chaos\",\"variant\":\"names\",\"hours\":{:.4f},"
+                "\"faults\":{{\"second node of a name\":{},\"restart\":{},\"pause\":{},"
+                "\"cut\":{}}},\"yielded\":{},\"ok\":{}}}\n"
+              : "names: {:.2f} simulated hours; second node of a name {}, restart {}, pause {}, "
+                "cut {}; {} yielded; all well: {}\n"),
+      hours, sum.seconds, sum.restarts, sum.pauses, sum.cuts, sum.yielded, sum.violation.empty());
+}
+
 int Run(const ChaosOptions& options) {
   SystemClock clock;
   const Instant start = clock.Now();
@@ -77,12 +118,15 @@ int Run(const ChaosOptions& options) {
   for (const ReplicaKind kind : KindsOf(options.kind)) {
     all.push_back(RunSeeds(kind, options, failures));
   }
+  std::optional<NamesOutcome> names;
+  if (options.kind == "all" || options.kind == "names") names = RunSeedsOfNames(options, failures);
   const double seconds = std::chrono::duration<double>(clock.Now() - start).count();
   if (options.json) {
     PrintJson(all, seconds);
-  } else {
+  } else if (!all.empty()) {
     PrintTable(all, seconds);
   }
+  if (names) PrintNames(*names, options);
   return failures == options.failures ? 0 : 1;
 }
 
@@ -90,30 +134,19 @@ int Run(const ChaosOptions& options) {
 
 int ChaosCommand(std::span<const std::string> arguments) {
   ChaosOptions options;
-  CLI::App app("Random clusters, workloads and faults; invariants checked after every event.",
-               "weir-lab chaos");
-  app.add_option("--seeds", options.seeds, "how many scenarios of each kind")
-      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40))
-      ->capture_default_str();
-  app.add_option("--seed", options.first, "the first")->capture_default_str();
-  app.add_option("--kind", options.kind, "of replication")
-      ->check(CLI::IsMember({"counter", "queue", "debt", "all"}))
-      ->capture_default_str();
-  app.add_option("--hours", options.hours, "of requests and faults in each scenario; quiet follows")
-      ->check(CLI::Range(0.001, 1000.0))
-      ->capture_default_str();
-  app.add_option("--failures", options.failures, "after how many to stop")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  app.add_option("--lines", options.lines, "of a shrunk trace, the last")->capture_default_str();
-  app.add_flag("--json", options.json, "one object a line");
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-  try {
-    app.parse(reversed);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-  return Run(options);
+  lab::CommandLine line(
+      "Random clusters, workloads and faults; invariants checked after every event.",
+      "weir-lab chaos");
+  line.Number("--seeds", options.seeds, "how many scenarios of each kind", {1, uint64_t{1} << 40});
+  line.Number("--seed", options.first, "the first");
+  line.OneOf("--kind", options.kind, "of replication; names: second nodes of a name",
+             {"counter", "queue", "debt", "names", "all"});
+  line.Real("--hours", options.hours, "of requests and faults in each scenario; quiet follows",
+            0.001, 1000.0);
+  line.Number("--failures", options.failures, "after how many to stop", {1, 1'000'000});
+  line.Number("--lines", options.lines, "of a shrunk trace, the last");
+  line.Flag("--json", options.json, "one object a line");
+  return line.Run(arguments, [&] { return chaos::Run(options); });
 }
 
 }  // namespace weir::chaos

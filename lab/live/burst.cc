@@ -1,13 +1,13 @@
 #include "lab/live/burst.h"
+#include "lab/print.h"
 
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
-#include <filesystem>
 #include <thread>
 
+#include "lab/command_line/command_line.h"
 #include "lab/live/live_cluster.h"
 
 namespace weir::lab {
@@ -101,7 +101,7 @@ int RunBurst(const BurstOptions& options) {
   const double seconds = SecondsSince(start);
   for (std::thread& client : clients) client.join();
   DrawBurst(options, tallies, seconds, terminal);
-  fmt::print("\n{}", cluster.Status());
+  PrintLines("\n" + cluster.Status());
   return 0;
 }
 
@@ -109,34 +109,16 @@ int RunBurst(const BurstOptions& options) {
 
 int BurstCommand(std::span<const std::string> arguments) {
   BurstOptions options;
-  options.weir = (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "weir").string();
-  CLI::App app("Sends a burst at all nodes of a real cluster at once.", "weir-lab burst");
-  app.add_option("--nodes", options.nodes, "servers")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
-  app.add_option("--seconds", options.seconds, "how long")
-      ->check(CLI::Range(1, 3600))
-      ->capture_default_str();
-  app.add_option("--limit", options.limit, "a second, for all nodes together")
-      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 30))
-      ->capture_default_str();
-  app.add_option("--capacity", options.capacity, "at once")
-      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 30))
-      ->capture_default_str();
-  app.add_option("--rate", options.rate, "requests a second at each node, for each variant")
-      ->check(CLI::Range(uint64_t{1}, uint64_t{100'000}))
-      ->capture_default_str();
-  app.add_option("--weir", options.weir, "the server's program")->capture_default_str();
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-  try {
-    app.parse(reversed);
-    return RunBurst(options);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "weir-lab burst: {}\n", error.what());
-    return 2;
-  }
+  options.weir = NeighbourServer();
+  CommandLine line("Sends a burst at all nodes of a real cluster at once.", "weir-lab burst");
+  line.Number("--nodes", options.nodes, "servers", {1, 64});
+  line.Number("--seconds", options.seconds, "how long", {1, 3600});
+  line.Number("--limit", options.limit, "a second, for all nodes together", {1, uint64_t{1} << 30});
+  line.Number("--capacity", options.capacity, "at once", {1, uint64_t{1} << 30});
+  line.Number("--rate", options.rate, "requests a second at each node, for each variant",
+              {1, 100'000});
+  line.Word("--weir", options.weir, "the server's program");
+  return line.Run(arguments, [&] { return RunBurst(options); });
 }
 
 }  // namespace weir::lab

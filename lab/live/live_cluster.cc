@@ -86,7 +86,7 @@ std::string Exchange(int fd, const std::string& command) {
 std::string HttpGet(int port, const std::string& path) {
   const int fd = Connect(port);
   const std::string request =
-      "GET " + path + " HTTP/1.1\r\nhost: live\r\nconnection: close\r\n\r\n";
+      "GET " + path + " HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
   std::string reply;
   std::array<char, 4096> buffer;
   ssize_t n = send(fd, request.data(), request.size(), MSG_NOSIGNAL);

@@ -1,14 +1,14 @@
 #include "lab/live/live_run.h"
+#include "lab/print.h"
 
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cmath>
-#include <filesystem>
 #include <thread>
 
 #include "cluster/shared_limits.h"
+#include "lab/command_line/command_line.h"
 #include "lab/live/live_cluster.h"
 #include "lab/replicated/placement.h"
 #include "lab/replicated/simulation.h"
@@ -95,7 +95,7 @@ std::vector<uint64_t> Play(const PlayOptions& options, const SpotifyExperiment& 
       ShowPlayed(done, experiment.requests.size());
     }
   }
-  if (!options.json) fmt::print("{}\n", cluster.Status());
+  if (!options.json) PrintLines(cluster.Status() + "\n");
   return refused;
 }
 
@@ -167,32 +167,18 @@ int RunLive(const PlayOptions& options) {
 
 int LiveCommand(std::span<const std::string> arguments) {
   PlayOptions options;
-  options.weir = (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "weir").string();
-  CLI::App app("Runs an experiment on real servers over loopback, and in simulated time.",
-               "weir-lab live");
-  app.add_option("NAME", options.name, "weir-lab list lists them")->required();
-  app.add_option("--nodes", options.nodes, "servers")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
-  app.add_option("--capacity", options.capacity, "of the bucket: the thesis' c")
-      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40))
-      ->capture_default_str();
-  app.add_option("--speed", options.speed, "so many times as fast")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  app.add_option("--seed", options.seed, "of the requests")->capture_default_str();
-  app.add_option("--weir", options.weir, "the server's program")->capture_default_str();
-  app.add_flag("--json", options.json, "one object a line");
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-  try {
-    app.parse(reversed);
-    return RunLive(options);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "weir-lab live: {}\n", error.what());
-    return 2;
-  }
+  options.weir = NeighbourServer();
+  CommandLine line("Runs an experiment on real servers over loopback, and in simulated time.",
+                   "weir-lab live");
+  line.Word("NAME", options.name, "weir-lab list lists them", CommandLine::Need::kRequired);
+  line.Number("--nodes", options.nodes, "servers", {1, 64});
+  line.Number("--capacity", options.capacity, "of the bucket: the thesis' c",
+              {1, uint64_t{1} << 40});
+  line.Number("--speed", options.speed, "so many times as fast", {1, 1000});
+  line.Number("--seed", options.seed, "of the requests");
+  line.Word("--weir", options.weir, "the server's program");
+  line.Flag("--json", options.json, "one object a line");
+  return line.Run(arguments, [&] { return RunLive(options); });
 }
 
 }  // namespace weir::lab

@@ -21,6 +21,7 @@ class Program {
 
   // Nanoseconds of processor time of it and its children so far, system calls included.
   uint64_t CpuNanos() const;
+  pid_t pid() const { return pid_; }
 
  private:
   pid_t pid_;

@@ -74,9 +74,10 @@ void TokenBucketImplementation::Take(uint64_t n, Instant now, uint64_t ticket) {
   if (ticket != 0) numbers_.emplace(ticket, marks_.Open(bucket_.Debt(state_, now)));
 }
 
-uint128 TokenBucketImplementation::Refund(uint64_t /*ticket*/, uint64_t n, Instant now) {
-  const uint128 ticks = bucket_.GiveBack(state_, n, marks_.Mark(), now);
-  marks_.Lower(ticks);
+uint128 TokenBucketImplementation::Refund(uint64_t ticket, uint64_t n, Instant now) {
+  const uint64_t number = numbers_.at(ticket);
+  const uint128 ticks = bucket_.GiveBack(state_, n, marks_.MarkOf(number), now);
+  marks_.Lower(number, ticks);
   // A token is per nanoseconds' worth of limit, and ticks_per_token ticks.
   return ticks * (static_cast<uint64_t>(bucket_.per.count()) / bucket_.ticks_per_token);
 }

@@ -29,7 +29,7 @@ std::optional<uint64_t> TokenBucketOracle::Room(Instant now) const {
 void TokenBucketOracle::Take(uint64_t n, Instant now, uint64_t ticket) {
   Charge(n, now);
   if (ticket == 0) return;
-  seen_.push_back({Debt(now), refunded_});
+  seen_.push_back(Debt(now));
   open_.push_back({ticket, seen_.size() - 1});
 }
 
@@ -43,17 +43,17 @@ void TokenBucketOracle::Add(int128 cost, Instant now) {
 }
 
 void TokenBucketOracle::Observe(Instant now) {
-  if (!open_.empty()) seen_.push_back({Debt(now), refunded_});
+  if (!open_.empty()) seen_.push_back(Debt(now));
 }
 
-uint128 TokenBucketOracle::Refund(uint64_t /*ticket*/, uint64_t n, Instant now) {
+uint128 TokenBucketOracle::Refund(uint64_t ticket, uint64_t n, Instant now) {
+  const auto open = std::find_if(open_.begin(), open_.end(),
+                                 [&](const Ticket& one) { return one.ticket == ticket; });
   int128 most = n * per_;
-  for (size_t i = open_.front().seen; i < seen_.size(); ++i) {
-    most = std::min(most, seen_[i].debt - (refunded_ - seen_[i].refunded));
-  }
+  for (size_t i = open->seen; i < seen_.size(); ++i) most = std::min(most, seen_[i]);
   if (most == 0) return 0;
   Add(-most, now);
-  refunded_ += most;
+  for (size_t i = open->seen; i < seen_.size(); ++i) seen_[i] -= most;
   return static_cast<uint128>(most);
 }
 

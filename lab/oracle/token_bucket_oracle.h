@@ -9,9 +9,9 @@
 // and n <= burst (the window that begins now). Debt is what the fullest window has used and not
 // refilled. Everything is multiplied by per, so that all numbers are whole.
 //
-// A refund is a hit with a negative cost. It is at most the least debt since the oldest open ticket
-// was issued, less the refunds since that least: every debt since then is remembered, and the mark
-// is the least over them of (debt - what was given back after it).
+// A refund is a hit with a negative cost. It is at most the least debt since the ticket was issued:
+// every debt that was seen since the oldest is remembered. From then on it is as if the ticket had
+// taken so much less, so that is taken off all the debts that were seen since.
 #pragma once
 
 #include "lab/oracle/model.h"
@@ -43,10 +43,6 @@ class TokenBucketOracle : public Model {
     int64_t at;
     int128 cost;
   };
-  struct Seen {
-    int128 debt;
-    int128 refunded;  // in all, up to then
-  };
   struct Ticket {
     uint64_t ticket;
     size_t seen;  // index of the debt right after it was issued
@@ -60,8 +56,7 @@ class TokenBucketOracle : public Model {
   const int128 burst_;
   std::vector<Hit> hits_;  // in order of arrival
   std::vector<Ticket> open_;
-  std::vector<Seen> seen_;  // since the oldest ticket that was open when none was open before
-  int128 refunded_ = 0;
+  std::vector<int128> seen_;  // debts, since a ticket was issued when none was open
 };
 
 }  // namespace weir::oracle

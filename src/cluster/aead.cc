@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 
 namespace weir::cluster {
 namespace {
@@ -32,7 +31,7 @@ Aead::Aead(const AeadBytes& key, Use use) : context_(EVP_CIPHER_CTX_new()) {
 // The nonce is the number: 96 bits, little-endian.
 void Aead::Begin(uint64_t number, std::string_view head) {
   std::array<uint8_t, 12> nonce{};
-  std::memcpy(nonce.data(), &number, sizeof number);
+  for (size_t i = 0; i < sizeof number; ++i) nonce[i] = static_cast<uint8_t>(number >> (8 * i));
   Must(EVP_CipherInit_ex(context_.get(), nullptr, nullptr, nullptr, nonce.data(), -1));
   int taken = 0;
   Must(EVP_CipherUpdate(context_.get(), nullptr, &taken, Bytes(head.data()), Size(head)));

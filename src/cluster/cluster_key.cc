@@ -6,7 +6,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 
 namespace weir::cluster {
@@ -17,6 +16,13 @@ constexpr std::string_view kSpace = " \t\r\n";
 
 OSSL_PARAM Octets(const char* name, std::string_view bytes) {
   return OSSL_PARAM_construct_octet_string(name, const_cast<char*>(bytes.data()), bytes.size());
+}
+
+// On every machine alike.
+uint64_t LittleEndian(const uint8_t* bytes) {
+  uint64_t word = 0;
+  for (int i = 7; i >= 0; --i) word = word << 8 | bytes[i];
+  return word;
 }
 
 }  // namespace
@@ -58,9 +64,11 @@ AeadBytes ClusterKey::Derive(std::string_view purpose, std::string_view context)
 
 std::array<uint64_t, 2> ClusterKey::HashSecret() const {
   const AeadBytes bytes = Derive("hashes of keys");
-  std::array<uint64_t, 2> words{};
-  std::memcpy(words.data(), bytes.data(), sizeof words);
-  return words;
+  return {LittleEndian(bytes.data()), LittleEndian(bytes.data() + 8)};
+}
+
+uint32_t ClusterKey::MarkOfNames() const {
+  return static_cast<uint32_t>(LittleEndian(Derive("mark of names").data()));
 }
 
 }  // namespace weir::cluster

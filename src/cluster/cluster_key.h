@@ -26,6 +26,10 @@ class ClusterKey {
   AeadBytes Derive(std::string_view purpose, std::string_view context = "") const;
   // What keys of limits are hashed with: so that all nodes name a key alike.
   std::array<uint64_t, 2> HashSecret() const;
+  // Tells from which key that is, and nothing of it: two nodes compare theirs.
+  uint32_t MarkOfNames() const;
+
+  bool operator==(const ClusterKey&) const = default;
 
  private:
   explicit ClusterKey(std::string secret) : secret_(std::move(secret)) {}

@@ -42,9 +42,10 @@ void Membership::SetNamed(const std::vector<Member>& members, Instant now) {
     if (is_new) {
       peer.id = member.id;
       peer.number = NodeNumber(member.id);
+      peer.quiet_since = now;
     }
-    if (peer.address == member.address) continue;
-    peer.address = member.address;
+    if (peer.listed_at == member.address && !is_new) continue;
+    peer.address = peer.listed_at = member.address;
     if (peer.alive) continue;
     peer.next_call = now;
     peer.patience = options_.first_greetings;
@@ -67,6 +68,13 @@ void Membership::SetSeeds(const std::vector<Member>& members, Instant now) {
 Peer* Membership::Find(uint32_t number) {
   const auto found = peers_.find(number);
   return found == peers_.end() ? nullptr : &found->second;
+}
+
+Peer* Membership::FindAt(const std::string& address) {
+  for (auto& [number, peer] : peers_) {
+    if (peer.address == address) return &peer;
+  }
+  return nullptr;
 }
 
 Peer* Membership::Learn(const std::string& id, const std::string& address, Instant now) {
@@ -101,6 +109,9 @@ Membership::News Membership::Heard(Peer& peer, uint32_t incarnation, Instant now
 
 void Membership::Died(Peer& peer, Instant now) const {
   peer.alive = false;
+  peer.accepts_me = false;
+  if (peer.listed) peer.address = peer.listed_at;
+  peer.quiet_since = now;
   peer.round_trip = kUnknown;
   peer.patience = options_.greet_every;
   peer.next_call = After(now, peer.patience);

@@ -48,6 +48,7 @@ class Membership {
   std::optional<Error> SetMembers(const std::vector<Member>& members, Instant now);
 
   Peer* Find(uint32_t number);
+  Peer* FindAt(const std::string& address);
   // Whoever has the key. Null if there is no room, or if the cluster is a named one.
   Peer* Learn(const std::string& id, const std::string& address, Instant now);
 
@@ -70,6 +71,10 @@ class Membership {
 
   std::vector<uint32_t> Alive() const;
   const std::map<uint32_t, Peer>& peers() const { return peers_; }
+  template <typename Do>
+  void ForEach(Do todo) {
+    for (auto& [number, peer] : peers_) todo(peer);
+  }
   bool alone() const { return peers_.empty() && seeds_.empty(); }
   // Whether everybody lives who is known.
   bool complete() const;

@@ -10,6 +10,7 @@ namespace {
 using Kind = Message::Kind;
 
 constexpr size_t kMostBytesOfOne = size_t{1} << 14;
+constexpr size_t kMostAddressBytes = 256;
 
 void AppendNumber(uint64_t number, std::string& out) {
   for (; number >= 128; number >>= 7) out.push_back(static_cast<char>(number | 128));
@@ -22,10 +23,19 @@ void Append(Kind kind, std::string_view body, std::string& out) {
   out += body;
 }
 
-std::string Stamped(uint64_t stamp, std::string_view id) {
-  std::string body(reinterpret_cast<const char*>(&stamp), sizeof stamp);
-  body.push_back(static_cast<char>(id.size()));
-  body += id;
+void AppendFixed(uint64_t number, int bytes, std::string& out) {
+  for (int i = 0; i < bytes; ++i) out.push_back(static_cast<char>(number >> (8 * i)));
+}
+
+constexpr int kStampBytes = 8, kMarkBytes = 8, kNamesBytes = 4, kLifeBytes = 4;
+
+std::string Stamped(uint64_t stamp, const Identity& from) {
+  std::string body;
+  AppendFixed(stamp, kStampBytes, body);
+  body.push_back(static_cast<char>(from.id.size()));
+  body += from.id;
+  AppendFixed(from.birthmark, kMarkBytes, body);
+  AppendFixed(from.names, kNamesBytes, body);
   return body;
 }
 
@@ -41,26 +51,47 @@ bool TakeNumber(std::string_view& from, size_t& number) {
   return false;
 }
 
-bool TakeStamp(std::string_view& from, uint64_t& stamp) {
-  if (from.size() < sizeof stamp) return false;
-  std::copy_n(from.data(), sizeof stamp, reinterpret_cast<char*>(&stamp));
-  from.remove_prefix(sizeof stamp);
+bool TakeFixed(std::string_view& from, int bytes, uint64_t& number) {
+  if (from.size() < static_cast<size_t>(bytes)) return false;
+  number = 0;
+  for (int i = bytes - 1; i >= 0; --i) {
+    number = number << 8 | static_cast<uint8_t>(from[static_cast<size_t>(i)]);
+  }
+  from.remove_prefix(static_cast<size_t>(bytes));
   return true;
 }
 
+// An earlier version ends behind the name.
 bool ReadStamped(std::string_view body, bool padded, Message& message) {
-  if (!TakeStamp(body, message.stamp) || body.empty()) return false;
+  if (!TakeFixed(body, kStampBytes, message.stamp) || body.empty()) return false;
   const size_t length = static_cast<uint8_t>(body.front());
   body.remove_prefix(1);
   if (length > kMostIdBytes || length > body.size()) return false;
-  message.id = body.substr(0, length);
-  return padded || body.size() == length;
+  message.from.id = body.substr(0, length);
+  body.remove_prefix(length);
+  uint64_t names = 0;
+  if (body.empty()) return true;
+  if (!TakeFixed(body, kMarkBytes, message.from.birthmark) ||
+      !TakeFixed(body, kNamesBytes, names)) {
+    return padded;
+  }
+  message.from.names = static_cast<uint32_t>(names);
+  return padded || body.empty();
 }
 
 bool ReadNumbered(std::string_view body, Message& message) {
-  const bool good = TakeStamp(body, message.stamp);
+  const bool good = TakeFixed(body, kStampBytes, message.stamp);
   message.body = body;
   return good;
+}
+
+bool ReadHolder(std::string_view body, Message& message) {
+  uint64_t life = 0;
+  if (!TakeFixed(body, kLifeBytes, life)) return false;
+  message.life = static_cast<uint32_t>(life);
+  message.body = body;
+  if (!TakeFixed(message.body, kMarkBytes, message.from.birthmark)) return false;
+  return message.body.size() <= kMostAddressBytes;
 }
 
 bool ReadOne(std::string_view body, Message& message) {
@@ -68,8 +99,8 @@ bool ReadOne(std::string_view body, Message& message) {
   message.kind = static_cast<Kind>(body.front());
   body.remove_prefix(1);
   switch (message.kind) {
-    case Kind::kGreeting: return ReadStamped(body, true, message) && !message.id.empty();
-    case Kind::kPing: return ReadStamped(body, false, message) && !message.id.empty();
+    case Kind::kGreeting: return ReadStamped(body, true, message) && !message.from.id.empty();
+    case Kind::kPing: return ReadStamped(body, false, message) && !message.from.id.empty();
     case Kind::kPong: return ReadStamped(body, false, message);
     case Kind::kEnvelope: message.body = body; return !body.empty();
     case Kind::kQuestion:
@@ -79,25 +110,27 @@ bool ReadOne(std::string_view body, Message& message) {
     case Kind::kLarge:
     case Kind::kNothing:
     case Kind::kAskMe:
+    case Kind::kWho:
     case Kind::kBye: return body.empty();
+    case Kind::kHolder: return ReadHolder(body, message);
   }
   return false;
 }
 
 }  // namespace
 
-void AppendGreeting(uint64_t stamp, std::string_view id, std::string& out) {
-  std::string body = Stamped(stamp, id);
-  body.resize(sizeof stamp + 1 + kMostIdBytes);
+void AppendGreeting(uint64_t stamp, const Identity& from, std::string& out) {
+  std::string body = Stamped(stamp, from);
+  body.resize(kStampBytes + 1 + kMostIdBytes + kMarkBytes + kNamesBytes);
   Append(Kind::kGreeting, body, out);
 }
 
-void AppendPing(uint64_t stamp, std::string_view id, std::string& out) {
-  Append(Kind::kPing, Stamped(stamp, id), out);
+void AppendPing(uint64_t stamp, const Identity& from, std::string& out) {
+  Append(Kind::kPing, Stamped(stamp, from), out);
 }
 
-void AppendPong(uint64_t stamp, std::string_view id, std::string& out) {
-  Append(Kind::kPong, Stamped(stamp, id), out);
+void AppendPong(uint64_t stamp, const Identity& from, std::string& out) {
+  Append(Kind::kPong, Stamped(stamp, from), out);
 }
 
 void AppendEnvelope(std::string_view envelope, std::string& out) {
@@ -109,8 +142,17 @@ void AppendAsk(size_t padding, std::string& out) {
 }
 
 void AppendNumbered(Kind kind, uint64_t number, std::string_view body, std::string& out) {
-  std::string all(reinterpret_cast<const char*>(&number), sizeof number);
+  std::string all;
+  AppendFixed(number, kStampBytes, all);
   Append(kind, all += body, out);
+}
+
+void AppendHolder(uint32_t life, uint64_t birthmark, std::string_view address, std::string& out) {
+  std::string body;
+  AppendFixed(life, kLifeBytes, body);
+  AppendFixed(birthmark, kMarkBytes, body);
+  body += address.substr(0, kMostAddressBytes);
+  Append(Kind::kHolder, body, out);
 }
 
 void AppendBare(Kind kind, std::string& out) { Append(kind, "", out); }

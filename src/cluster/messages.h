@@ -13,6 +13,9 @@
 //   question   what a client wants of the node that the message is for, with a number
 //   answer     to the question of this number
 //   bye        I am about to end
+//   who        whom do you take for the node of my name?
+//   holder     him: his life, his birthmark and his address. Answers `who`, and refuses one who wants a
+//              name that another bears
 #pragma once
 
 #include <optional>
@@ -26,6 +29,19 @@
 namespace weir::cluster {
 
 inline constexpr size_t kMostIdBytes = 64;
+
+// What a ping has to be given back.
+inline uint64_t Stamp(Instant now) { return static_cast<uint64_t>(ToNanos(now)); }
+
+// Who somebody says he is.
+struct Identity {
+  std::string_view id = {};
+  // Drawn by chance for each process: so two with one name and one number of life are told apart. 0 is
+  // nobody's: an earlier version of Weir had none.
+  uint64_t birthmark = 0;
+  // Of the secret that names keys of limits (ClusterKey::MarkOfNames); 0: not told.
+  uint32_t names = 0;
+};
 
 struct Message {
   enum class Kind : uint8_t {
@@ -41,26 +57,30 @@ struct Message {
     kBye = 10,
     kQuestion = 11,
     kAnswer = 12,
+    kWho = 13,
+    kHolder = 14,
   };
   Kind kind = Kind::kPing;
-  // Greeting, ping and pong: the sender's own time, for nobody else to understand, and the sender's
-  // name; a pong that answers a ping has none. Question and answer: the question's number.
+  // Greeting, ping and pong: the sender's own time, for nobody else to understand, and who the sender
+  // is; a pong that answers a ping has no name. Question and answer: the question's number.
   uint64_t stamp = 0;
-  std::string_view id = {};
-  std::string_view body = {};  // of an envelope, a question, an answer
+  Identity from = {};
+  std::string_view body = {};  // of an envelope, a question, an answer; a holder's address
+  uint32_t life = 0;           // a holder's, whose birthmark is in `from`
 };
 
 // What one is at most around an envelope: its length and kind.
 inline constexpr size_t kAroundEnvelopeBytes = 3;
 static_assert(kMostEnvelopeBytes + kAroundEnvelopeBytes <= kMostPlainBytes);
 
-void AppendGreeting(uint64_t stamp, std::string_view id, std::string& out);
-void AppendPing(uint64_t stamp, std::string_view id, std::string& out);
-void AppendPong(uint64_t stamp, std::string_view id, std::string& out);
+void AppendGreeting(uint64_t stamp, const Identity& from, std::string& out);
+void AppendPing(uint64_t stamp, const Identity& from, std::string& out);
+void AppendPong(uint64_t stamp, const Identity& from, std::string& out);
 void AppendEnvelope(std::string_view envelope, std::string& out);
 void AppendAsk(size_t padding, std::string& out);
 // kQuestion or kAnswer.
 void AppendNumbered(Message::Kind kind, uint64_t number, std::string_view body, std::string& out);
+void AppendHolder(uint32_t life, uint64_t birthmark, std::string_view address, std::string& out);
 void AppendBare(Message::Kind kind, std::string& out);  // without a body
 
 // All of them, or none if anything is wrong. They point into `bytes`.

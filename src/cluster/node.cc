@@ -6,10 +6,8 @@ namespace weir::cluster {
 namespace {
 
 constexpr std::array<std::string_view, static_cast<size_t>(Rejection::kCount)> kRejections = {
-    "malformed", "unreadable", "repeated", "too_old",
-    "old_life",  "stranger",   "impostor", "bad_envelope"};
-
-uint64_t Stamp(Instant now) { return static_cast<uint64_t>(ToNanos(now)); }
+    "malformed", "unreadable", "repeated", "too_old",      "too_new",
+    "old_life",  "stranger",   "impostor", "bad_envelope", "version"};
 
 }  // namespace
 
@@ -17,15 +15,16 @@ std::string_view RejectionName(Rejection rejection) {
   return kRejections[static_cast<size_t>(rejection)];
 }
 
-Node::Node(NodeOptions options, const ClusterKey& key, Correspondent& correspondent,
+Node::Node(NodeOptions options, const KeyRing& keys, Correspondent& correspondent,
            Transport& transport, Instant now)
     : options_(std::move(options)),
-      key_(key),
+      keys_(keys),
       self_{NodeNumber(options_.id), options_.incarnation},
+      started_(now),
       deadline_(After(now, options_.join_deadline)),
       correspondent_(correspondent),
       transport_(transport),
-      sealer_(key_, self_, options_.first_sequence),
+      sealer_(keys_.sealing(), self_, options_.first_sequence),
       members_(options_.id, options_.membership) {
   UpdatePeers();
 }
@@ -37,24 +36,45 @@ std::optional<Error> Node::SetMembers(const std::vector<Member>& members, Instan
   return std::nullopt;
 }
 
+void Node::SetKeys(const KeyRing& keys) {
+  keys_ = keys;
+  sealer_.SetKey(keys_.sealing());
+  members_.ForEach([&](Peer& peer) {
+    if (peer.opener != nullptr) peer.opener->SetKeys(keys_);
+    if (peer.claim != nullptr) peer.claim->opener->SetKeys(keys_);
+  });
+}
+
+bool Node::KnowsHostOf(const std::string& address) const {
+  const auto host = [](std::string_view text) { return text.substr(0, text.rfind(':')); };
+  return std::any_of(members_.peers().begin(), members_.peers().end(), [&](const auto& one) {
+    const Peer& peer = one.second;
+    return host(peer.address) == host(address) || host(peer.heard_from) == host(address);
+  });
+}
+
 void Node::Tick(Instant now) {
+  if (!yielded_.empty()) return;
   const Membership::Calls calls = members_.Due(now);
   for (Peer* peer : calls.pings) {
     std::string plain;
-    AppendPing(Stamp(now), options_.id, plain);
+    AppendPing(Stamp(now), identity(), plain);
     Send(*peer, plain);
   }
-  for (const std::string& address : calls.greetings) Greet(address, now);
-  for (const Peer* peer : calls.died) Note(peer->id + " at " + peer->address + " is dead");
+  for (const std::string& address : calls.greetings) Greet(address, Stamp(now));
+  for (const Peer* peer : calls.died) Note(Described(*peer) + " is dead");
   if (!calls.died.empty()) UpdatePeers();
+  TickClaims(now);
+  if (dispute_) Decide(now);
   if (correspondent_.NextTick() <= now) Post(correspondent_.Tick(now));
   TickCopy(now);
   if (questions_.NextTick() <= now) TickQuestions(now);
 }
 
 Instant Node::NextTick() const {
-  return std::min(
-      {members_.NextCall(), correspondent_.NextTick(), NextCopy(), questions_.NextTick()});
+  if (!yielded_.empty()) return kEndOfTime;
+  return std::min({members_.NextCall(), correspondent_.NextTick(), NextCopy(),
+                   questions_.NextTick(), NextClaim()});
 }
 
 void Node::Leave(Instant now) {
@@ -65,17 +85,21 @@ void Node::Leave(Instant now) {
   for (const uint32_t number : members_.Alive()) Send(*members_.Find(number), plain);
 }
 
-void Node::Greet(const std::string& address, Instant now) {
+void Node::Greet(const std::string& address, uint64_t stamp) {
   std::string plain;
-  AppendGreeting(Stamp(now), options_.id, plain);
+  AppendGreeting(stamp, identity(), plain);
   transport_.Send(address, sealer_.SealForAnybody(plain));
 }
 
 void Node::Send(Peer& peer, std::string_view plain) {
-  const std::string datagram = sealer_.SealFor(peer.life(), plain);
+  SendTo(peer.life(), peer.address, peer, plain);
+}
+
+void Node::SendTo(Origin life, const std::string& address, Peer& peer, std::string_view plain) {
+  const std::string datagram = sealer_.SealFor(life, plain);
   peer.traffic.datagrams_out += 1;
   peer.traffic.bytes_out += datagram.size();
-  transport_.Send(peer.address, datagram);
+  transport_.Send(address, datagram);
 }
 
 // As many as fit share a datagram.
@@ -104,16 +128,23 @@ void Node::Note(const std::string& text) const {
   if (options_.note) options_.note(text);
 }
 
+void Node::Warn(const std::string& text) const {
+  if (options_.warn) options_.warn(text);
+}
+
 NodeStatus Node::Status(Instant now) const {
   NodeStatus status{.id = options_.id,
                     .number = self_.node,
                     .incarnation = self_.incarnation,
                     .ready = ready_,
                     .peers = {},
+                    .problems = Problems(now),
                     .rejected = rejected_,
                     .copies = copies_,
                     .questions = questions_.counts(),
-                    .too_large = too_large_};
+                    .too_large = too_large_,
+                    .names_refused = names_refused_,
+                    .names_disputed = names_disputed_};
   for (const auto& [number, peer] : members_.peers()) {
     PeerStatus& one = status.peers.emplace_back();
     one.id = peer.id;

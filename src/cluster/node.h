@@ -8,6 +8,11 @@
 // life, a ping for the other's life. Only what is for this node's own life is believed: it cannot come
 // from the past. Then envelopes go to and fro, several in one datagram.
 //
+// A name belongs to one life at a time, the one that was last accepted: another that comes under it is
+// judged first (claim.h). Until somebody has accepted this node it is not ready. If members take another
+// for the node of its name, they are asked all, and it stays or yields (dispute.h): one that has yielded
+// sends and takes nothing any more, and its process should end.
+//
 // A node that starts knows nothing of what was used. It asks one of those that live for everything it
 // knows, and is `ready` when it has that, when there is nobody to ask, or when its time is up. Nothing is
 // told to the dead: one that returns is asked what happened meanwhile, and is told to ask.
@@ -21,6 +26,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/dispute.h"
 #include "cluster/membership.h"
 #include "cluster/messages.h"
 #include "cluster/node_status.h"
@@ -34,6 +40,8 @@ namespace weir::cluster {
 struct NodeOptions {
   std::string id;
   uint32_t incarnation = 1;  // another one for each life, ascending
+  uint64_t birthmark = 1;    // drawn by chance for each life; not 0
+  uint32_t names = 0;  // ClusterKey::MarkOfNames of what names keys of limits; 0: not compared
   // Drawn by chance, from 1 and below 2^47.
   uint64_t first_sequence = 1;
   MembershipOptions membership;
@@ -42,17 +50,20 @@ struct NodeOptions {
   Duration ask_again = std::chrono::milliseconds(300);
   // Carries out what a client of another node wants of this one; may be empty.
   std::function<std::string(std::string_view question, Instant now)> answer;
-  // Told what an operator may want to know; may be empty.
-  std::function<void(const std::string&)> note;
+  // Told what an operator may want to know, and what he should mend; may be empty. `trouble` is also
+  // listed among the problems while it lasts: told once a minute at most.
+  std::function<void(const std::string&)> note, warn, trouble;
 };
 
 class Node {
  public:
-  Node(NodeOptions options, const ClusterKey& key, Correspondent& correspondent,
-       Transport& transport, Instant now);
+  Node(NodeOptions options, const KeyRing& keys, Correspondent& correspondent, Transport& transport,
+       Instant now);
 
   // An error changes nothing.
   std::optional<Error> SetMembers(const std::vector<Member>& members, Instant now);
+  // Seals with the first from now on, and opens with all.
+  void SetKeys(const KeyRing& keys);
 
   void Tick(Instant now);
   Instant NextTick() const;
@@ -72,13 +83,19 @@ class Node {
   // Before it ends: tells what has not been told yet, and that the others need not wait for more.
   void Leave(Instant now);
 
-  // A stream has begun with this: what to send back, or null, and it is to be closed.
-  std::unique_ptr<StateStream> AnswerStream(std::string_view question, Instant now);
+  // A stream has begun with this: what to send back, or null, and it is to be closed. `asker`: the
+  // number of the node; may be null.
+  std::unique_ptr<StateStream> AnswerStream(std::string_view question, Instant now,
+                                            uint32_t* asker = nullptr);
   enum class Piece { kMore, kLast, kBroken };
   Piece TakePiece(std::string_view piece, Instant now);
   void FetchFailed(Instant now);
 
   bool ready() const { return ready_; }
+  // Why it has given up its name to another; empty: it has not.
+  const std::string& yielded() const { return yielded_; }
+  // Whether members are at this address, whatever the port.
+  bool KnowsHostOf(const std::string& address) const;
   Origin self() const { return self_; }
   NodeStatus Status(Instant now) const;
 
@@ -89,8 +106,11 @@ class Node {
     std::string plain;
     std::vector<Message> messages;   // in `plain`
     Peer* peer = nullptr;            // null: not known yet
+    Opener* by = nullptr;            // what opened it
+    size_t key = 0;                  // with which of the ring
     std::unique_ptr<Opener> opener;  // of a life that is not known yet
-    std::string_view id;             // if it says so
+    Identity from;                   // if it says so
+    bool accepted = false;           // of the life that is accepted under its name, or the first
   };
   // Whose state is being copied.
   struct Copying {
@@ -102,23 +122,64 @@ class Node {
 
   // node.cc
   void Send(Peer& peer, std::string_view plain);
-  void Greet(const std::string& address, Instant now);
+  void SendTo(Origin life, const std::string& address, Peer& peer, std::string_view plain);
+  Identity identity() const { return {options_.id, options_.birthmark, options_.names}; }
+  void Greet(const std::string& address, uint64_t stamp);
   void Post(std::vector<Envelope> envelopes);
   void UpdatePeers();
   void Note(const std::string& text) const;
+  void Warn(const std::string& text) const;
 
   // node_questions.cc
   void TickQuestions(Instant now);
   void AnswerQuestion(const Message& message, Peer& peer, Instant now);
 
   // node_receive.cc
-  std::optional<Rejection> Open(std::string_view datagram, Opened& opened);
+  std::optional<Rejection> Open(std::string_view datagram, Opened& opened, Instant now);
   std::optional<Rejection> CheckIdentity(Opened& opened);
   std::optional<Rejection> Believe(Opened& opened, const std::string& from, Instant now);
+  std::optional<Rejection> TakeSequence(Opened& opened, Instant now);
+  bool IsFresh(const Message& message, Instant now) const;
   void AnswerGreeting(const Opened& opened, const std::string& from);
+  void Met(Peer& peer, Membership::News news, Instant now);
   void Handle(const Message& message, Peer& peer, Instant now);
   void TakeEnvelope(std::string_view bytes, Peer* peer, Instant now);
   void Reject(Rejection reason, Peer* peer);
+
+  // node_names.cc
+  std::optional<Rejection> TakeClaim(Opened& opened, const std::string& from, Instant now);
+  bool HandleClaim(const Message& message, Peer& peer, Instant now);
+  void Challenge(Peer& peer, Instant now);
+  void Judge(Peer& peer, Instant now);
+  void Accept(Peer& peer, Instant now);
+  void Refuse(Peer& peer, uint64_t stamp, Instant now);
+  void TellHolder(Peer& peer, Origin asker, const std::string& address);
+  void TickClaims(Instant now);
+  Instant NextClaim() const;
+  std::optional<Rejection> TakeNamesake(const Opened& opened, const std::string& from, Instant now);
+  void HearHolder(const Message& message, Peer& peer, Instant now);
+  void DisputeWith(const Namesake& rival, Instant now);
+  void Poll(Instant now);
+  void Decide(Instant now);
+  Namesake self_as_namesake() const { return {self_.incarnation, options_.birthmark, ""}; }
+  bool named() const;
+  void AcceptedBy(Peer& peer, Instant now);
+
+  // node_problems.cc
+  void NoteRejection(Rejection reason, const Opened& opened, const std::string& from, Instant now);
+  void NoteBadEnvelope(Peer& peer, Instant now);
+  void CompareNames(Peer& peer, const Identity& from, Instant now);
+  bool NamesDiffer(const Peer& peer) const;
+  void Trouble(Peer::Trouble& trouble, const std::string& message, Instant now);
+  std::string Described(const Peer& peer) const { return peer.id + " at " + peer.address; }
+  std::string KeyText(const Peer& peer) const;
+  std::string VersionText(const Peer& peer) const;
+  std::string NamesText(const Peer& peer) const;
+  std::string NamesakeText(const Peer& peer) const;
+  std::string OwnNamesakeText() const;
+  std::string StrangerText() const;
+  std::string DeadText(const Peer& peer) const;
+  std::vector<Problem> Problems(Instant now) const;
 
   // node_copy.cc
   void TickCopy(Instant now);
@@ -126,14 +187,15 @@ class Node {
   void Invite(Instant now);
   uint32_t NextToAsk(Instant now);
   void Ask(uint32_t number, Instant now);
-  void AnswerAsk(Peer& peer, Instant now);
+  void AnswerAsk(Peer& peer, Origin asker, const std::string& address, Instant now);
   void HandleCopy(const Message& message, Peer& peer, Instant now);
   void Copied(Instant now);
   void GiveUpCopy();
 
   const NodeOptions options_;
-  const ClusterKey key_;
+  KeyRing keys_;
   const Origin self_;
+  const Instant started_;
   const Instant deadline_;  // of joining
   Correspondent& correspondent_;
   Transport& transport_;
@@ -153,8 +215,17 @@ class Node {
 
   Questions questions_;
 
-  bool namesake_noted_ = false, collision_noted_ = false;
+  std::optional<Dispute> dispute_;
+  Namesake namesake_;  // that was met last
+  Peer::Trouble namesakes_, strangers_;
+  std::string stranger_;
+  uint64_t challenge_ = 0;  // the stamp of the last greeting to one who bears this node's name
+  Instant next_challenge_{};
+  std::string yielded_;
+
+  bool collision_noted_ = false;
   Rejections rejected_{};
+  uint64_t names_refused_ = 0, names_disputed_ = 0;
   CopyCounts copies_;
   uint64_t too_large_ = 0;
 };

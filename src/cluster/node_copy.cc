@@ -18,7 +18,7 @@ void Node::TickCopy(Instant now) {
     if (late && !copied_ && !(listed_ && members_.alone())) {
       Note("nobody has told what was used so far: serving without");
     }
-    ready_ = late || copied_ || (listed_ && members_.alone());
+    ready_ = late || (copied_ && named()) || (listed_ && members_.alone());
   }
   if (!invited_.empty() && invite_at_ <= now) Invite(now);
   if (copying_.reader != nullptr) return;  // the transport tells its end
@@ -30,7 +30,7 @@ void Node::TickCopy(Instant now) {
 
 Instant Node::NextCopy() const {
   Instant next = ready_ ? kEndOfTime : deadline_;
-  if (!ready_ && listed_ && (copied_ || members_.alone())) return Instant::min();
+  if (!ready_ && listed_ && ((copied_ && named()) || members_.alone())) return Instant::min();
   if (!invited_.empty()) next = std::min(next, invite_at_);
   if (copying_.reader != nullptr) return next;
   if (copying_.from != 0) {
@@ -96,18 +96,23 @@ void Node::Ask(uint32_t number, Instant now) {
   Send(peer, plain);
 }
 
-void Node::AnswerAsk(Peer& peer, Instant now) {
+void Node::AnswerAsk(Peer& peer, Origin asker, const std::string& address, Instant now) {
   std::string plain;
   if (!ready_) {
     AppendBare(Kind::kNothing, plain);
-    return Send(peer, plain);
+    return SendTo(asker, address, peer, plain);
   }
   constexpr size_t kRoom = kMostPlainBytes - kAroundEnvelopeBytes;
+  // What is surely too large is not written to learn that: requests wait for who writes.
+  if (correspondent_.LeastBytesOfEverything() > kRoom) {
+    AppendBare(Kind::kLarge, plain);
+    return Send(peer, plain);
+  }
   for (const Envelope& envelope : correspondent_.Everything(peer.number, now)) {
     if (plain.size() + envelope.bytes.size() + kAroundEnvelopeBytes > kRoom) {
       plain.clear();
       AppendBare(Kind::kLarge, plain);
-      return Send(peer, plain);
+      return SendTo(asker, address, peer, plain);
     }
     AppendEnvelope(envelope.bytes, plain);
   }
@@ -115,7 +120,7 @@ void Node::AnswerAsk(Peer& peer, Instant now) {
   invited_.erase(peer.number);
   copies_.given += 1;
   copies_.bytes_out += plain.size();
-  Send(peer, plain);
+  SendTo(asker, address, peer, plain);
 }
 
 // Behind the envelopes that came with it.
@@ -133,8 +138,8 @@ void Node::HandleCopy(const Message& message, Peer& peer, Instant now) {
   std::string plain;
   AppendAsk(0, plain);
   std::string question = sealer_.SealFor(peer.life(), plain);
-  copying_.reader =
-      std::make_unique<StateReader>(key_, StateQuestion{self_, peer.life(), sealer_.sequence()});
+  copying_.reader = std::make_unique<StateReader>(
+      keys_.sealing(), StateQuestion{self_, peer.life(), sealer_.sequence()});
   transport_.Fetch(peer.address, std::move(question));
 }
 
@@ -152,22 +157,32 @@ void Node::GiveUpCopy() {
   copying_ = {};
 }
 
-std::unique_ptr<StateStream> Node::AnswerStream(std::string_view question, Instant now) {
+std::unique_ptr<StateStream> Node::AnswerStream(std::string_view question, Instant now,
+                                                uint32_t* asker) {
   Opened opened;
-  std::optional<Rejection> reason = Open(question, opened);
+  std::optional<Rejection> reason = Open(question, opened, now);
+  if (!yielded_.empty()) return nullptr;
   if (!reason && opened.head.for_anybody) reason = Rejection::kMalformed;
-  if (!reason) reason = Believe(opened, "", now);
+  if (!reason && opened.head.sender.node == self_.node) reason = Rejection::kImpostor;
+  // One whose name is being judged may know what was used: nothing changes here by that.
+  const bool claims = opened.peer != nullptr && opened.peer->alive &&
+                      opened.peer->claim != nullptr &&
+                      opened.by == opened.peer->claim->opener.get();
+  if (!reason && !opened.accepted && !claims) reason = Rejection::kOldLife;
+  if (!reason && opened.accepted) reason = Believe(opened, "", now);
   if (!reason && opened.messages.front().kind != Kind::kAsk) reason = Rejection::kMalformed;
   if (reason) {
     Reject(*reason, opened.peer);
     return nullptr;
   }
+  if (asker != nullptr) *asker = opened.peer->number;
   invited_.erase(opened.peer->number);
   copies_.given += 1;
   std::vector<Envelope> state = correspondent_.Everything(opened.peer->number, now);
   for (const Envelope& envelope : state) copies_.bytes_out += envelope.bytes.size();
   return std::make_unique<StateStream>(
-      key_, StateQuestion{opened.head.sender, self_, opened.head.sequence}, std::move(state));
+      keys_.keys()[opened.key], StateQuestion{opened.head.sender, self_, opened.head.sequence},
+      std::move(state));
 }
 
 Node::Piece Node::TakePiece(std::string_view piece, Instant now) {

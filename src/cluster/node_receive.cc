@@ -6,6 +6,9 @@ namespace {
 using Kind = Message::Kind;
 
 constexpr uint64_t kLongestRoundTrip = 30'000'000'000;  // ns
+constexpr uint64_t kFreshFor = 5'000'000'000;           // ns, an answer to a greeting
+constexpr uint64_t kGreetingsAtOnce = 4;                // their stamps follow one another
+constexpr Duration kAskWhereEvery = std::chrono::seconds(1);
 
 // A greeting is for anybody and stands alone; all else is for one node.
 bool IsOrdered(const std::vector<Message>& messages, bool for_anybody) {
@@ -18,15 +21,25 @@ bool IsOrdered(const std::vector<Message>& messages, bool for_anybody) {
 }  // namespace
 
 void Node::Receive(std::string_view datagram, const std::string& from, Instant now) {
+  if (!yielded_.empty()) return;
   Opened opened;
-  std::optional<Rejection> reason = Open(datagram, opened);
-  // This node is on its own list.
-  if (opened.head.sender == self_ && reason == Rejection::kImpostor) return;
+  std::optional<Rejection> reason = Open(datagram, opened, now);
   // Who is on the list is being looked up still: it will greet again.
   if (!listed_ && reason == Rejection::kStranger) return;
+  if (!reason && opened.head.sender.node == self_.node) {
+    reason = TakeNamesake(opened, from, now);
+    if (!reason) return;  // this node itself, which is on its own list
+  }
   if (!reason && opened.head.for_anybody) return AnswerGreeting(opened, from);
+  if (!reason && !opened.accepted) {
+    reason = TakeClaim(opened, from, now);
+    if (!reason) return;
+  }
   if (!reason) reason = Believe(opened, from, now);
-  if (reason) return Reject(*reason, opened.peer);
+  if (reason) {
+    NoteRejection(*reason, opened, from, now);
+    return Reject(*reason, opened.peer);
+  }
   opened.peer->traffic.datagrams_in += 1;
   opened.peer->traffic.bytes_in += datagram.size();
   for (const Message& message : opened.messages) Handle(message, *opened.peer, now);
@@ -38,61 +51,88 @@ void Node::Reject(Rejection reason, Peer* peer) {
 }
 
 // Nothing has changed after it but what has come of the sender's numbers.
-std::optional<Rejection> Node::Open(std::string_view datagram, Opened& opened) {
+std::optional<Rejection> Node::Open(std::string_view datagram, Opened& opened, Instant now) {
   const std::optional<SealedHead> head = ReadSealedHead(datagram);
   if (!head) return Rejection::kMalformed;
   opened.head = *head;
-  opened.peer = members_.Find(head->sender.node);
-  const Peer* peer = opened.peer;
-  if (peer != nullptr && head->sender.incarnation < peer->incarnation) return Rejection::kOldLife;
+  const Origin sender = head->sender;
+  Peer* const peer = opened.peer = members_.Find(sender.node);
+  const auto anew = [&] {
+    opened.opener = std::make_unique<Opener>(keys_, sender);
+    return opened.opener.get();
+  };
+  Claim* const claim = peer == nullptr ? nullptr : peer->claim.get();
+  const bool claims = claim != nullptr && sender.incarnation == claim->incarnation;
   const bool known =
-      peer != nullptr && peer->opener != nullptr && head->sender.incarnation == peer->incarnation;
-  if (!known) opened.opener = std::make_unique<Opener>(key_, head->sender);
-  Opener& opener = known ? *peer->opener : *opened.opener;
-  switch (opener.Open(*head, datagram, self_, opened.plain)) {
-    case Opener::Outcome::kOpened: break;
-    case Opener::Outcome::kUnreadable: return Rejection::kUnreadable;
-    case Opener::Outcome::kRepeated: return Rejection::kRepeated;
-    case Opener::Outcome::kTooOld: return Rejection::kTooOld;
-  }
+      peer != nullptr && peer->opener != nullptr && sender.incarnation == peer->incarnation;
+  opened.by = known ? peer->opener.get() : claims ? claim->opener.get() : anew();
+  if (!opened.by->Read(*head, datagram, self_, opened.plain)) return Rejection::kUnreadable;
+  opened.key = opened.by->key();
   std::optional<std::vector<Message>> messages = ReadMessages(opened.plain);
   if (!messages || !IsOrdered(*messages, head->for_anybody)) return Rejection::kMalformed;
   opened.messages = std::move(*messages);
-  return CheckIdentity(opened);
+  if (const std::optional<Rejection> wrong = CheckIdentity(opened)) return wrong;
+  // Two processes may have started with one number.
+  const uint64_t mark = opened.from.birthmark;
+  if (known && mark != 0 && peer->birthmark != 0 && mark != peer->birthmark) {
+    opened.by = claims && claim->birthmark == mark ? claim->opener.get() : anew();
+  }
+  opened.accepted = peer == nullptr || peer->incarnation == 0 || opened.by == peer->opener.get();
+  return TakeSequence(opened, now);
+}
+
+// Sequences that are out of order altogether are put right by asking: the answer to a greeting that was
+// just sent cannot be from the past.
+std::optional<Rejection> Node::TakeSequence(Opened& opened, Instant now) {
+  const uint64_t sequence = opened.head.sequence;
+  const Opener::Outcome outcome = opened.by->Take(sequence);
+  if (outcome == Opener::Outcome::kOpened) return std::nullopt;
+  if (outcome == Opener::Outcome::kRepeated) return Rejection::kRepeated;
+  Peer* const peer = opened.peer;
+  for (const Message& message : opened.messages) {
+    if (peer == nullptr || !IsFresh(message, now) || message.stamp <= peer->latest_pong) continue;
+    opened.by->BeginAt(sequence);
+    return std::nullopt;
+  }
+  if (peer != nullptr && opened.accepted && peer->next_question <= now) {
+    peer->next_question = After(now, kAskWhereEvery);
+    Greet(peer->address, static_cast<uint64_t>(ToNanos(now)));
+  }
+  return outcome == Opener::Outcome::kTooOld ? Rejection::kTooOld : Rejection::kTooNew;
+}
+
+// It answers a greeting that this life has just sent.
+bool Node::IsFresh(const Message& message, Instant now) const {
+  const auto stamp = static_cast<uint64_t>(ToNanos(now)) + kGreetingsAtOnce;
+  return message.kind == Kind::kPong && !message.from.id.empty() && message.stamp <= stamp &&
+         stamp - message.stamp < kFreshFor;
 }
 
 // A node speaks for itself only.
 std::optional<Rejection> Node::CheckIdentity(Opened& opened) {
   const Origin sender = opened.head.sender;
   for (const Message& message : opened.messages) {
-    if (!message.id.empty()) opened.id = message.id;
-    const bool wrong_id =
-        !message.id.empty() &&
-        (NodeNumber(message.id) != sender.node || !IdProblem(message.id).empty() ||
-         (opened.peer != nullptr && opened.peer->id != message.id));
+    const std::string_view id = message.from.id;
+    if (!id.empty()) opened.from = message.from;
+    const bool wrong_id = !id.empty() && (NodeNumber(id) != sender.node || !IdProblem(id).empty() ||
+                                          (opened.peer != nullptr && opened.peer->id != id));
     const bool wrong_sender =
         message.kind == Kind::kEnvelope && EnvelopeReader(message.body).head().sender != sender;
-    if (wrong_id && NodeNumber(message.id) == sender.node &&
-        !std::exchange(collision_noted_, true)) {
-      Note("\"" + std::string(message.id) +
-           "\" comes to the number of another node by chance: it "
-           "needs another name");
+    if (wrong_id && NodeNumber(id) == sender.node && !std::exchange(collision_noted_, true)) {
+      Warn("\"" + std::string(id) +
+           "\" comes to the number of another node by chance: it needs another name");
     }
     if (wrong_id || wrong_sender) return Rejection::kImpostor;
+    if (!id.empty() && message.from.birthmark == 0) return Rejection::kVersion;
   }
-  if (sender == self_) return Rejection::kImpostor;
-  if (sender.node == self_.node) {
-    if (std::exchange(namesake_noted_, true)) return Rejection::kImpostor;
-    Note("another node calls itself \"" + options_.id + "\": each needs a name of its own");
-    return Rejection::kImpostor;
-  }
+  if (sender.node == self_.node) return std::nullopt;
   const bool stranger = opened.peer == nullptr && !options_.membership.open;
   return stranger ? std::optional(Rejection::kStranger) : std::nullopt;
 }
 
 void Node::AnswerGreeting(const Opened& opened, const std::string& from) {
   std::string plain;
-  AppendPong(opened.messages.front().stamp, options_.id, plain);
+  AppendPong(opened.messages.front().stamp, identity(), plain);
   const std::string datagram = sealer_.SealFor(opened.head.sender, plain);
   if (opened.peer != nullptr) {
     opened.peer->traffic.datagrams_out += 1;
@@ -103,18 +143,25 @@ void Node::AnswerGreeting(const Opened& opened, const std::string& from) {
 
 // It was sealed for this life, so it is no older: the sender is there.
 std::optional<Rejection> Node::Believe(Opened& opened, const std::string& from, Instant now) {
-  if (opened.peer == nullptr && !opened.id.empty()) {
-    opened.peer = members_.Learn(std::string(opened.id), from, now);
+  if (opened.peer == nullptr && !opened.from.id.empty()) {
+    opened.peer = members_.Learn(std::string(opened.from.id), from, now);
   }
   if (opened.peer == nullptr) return Rejection::kStranger;
   Peer& peer = *opened.peer;
   if (opened.opener != nullptr) peer.opener = std::move(opened.opener);
-  if (!peer.listed && !opened.id.empty() && !from.empty()) {
+  if (peer.birthmark == 0) peer.birthmark = opened.from.birthmark;
+  if (!from.empty() && peer.heard_from != from) peer.heard_from = from;
+  if (!peer.listed && !opened.from.id.empty() && !from.empty()) {
     peer.address = from;
     members_.MetAt(from, peer);
   }
-  const Membership::News news = members_.Heard(peer, opened.head.sender.incarnation, now);
-  if (news == Membership::News::kNone) return std::nullopt;
+  Met(peer, members_.Heard(peer, opened.head.sender.incarnation, now), now);
+  CompareNames(peer, opened.from, now);
+  return std::nullopt;
+}
+
+void Node::Met(Peer& peer, Membership::News news, Instant now) {
+  if (news == Membership::News::kNone) return;
   UpdatePeers();
   first_heard_ = std::min(first_heard_, now);
   copy_at_ = std::min(copy_at_, now);
@@ -123,29 +170,32 @@ std::optional<Rejection> Node::Believe(Opened& opened, const std::string& from, 
     invited_[peer.number] = 0;
     invite_at_ = now;
   }
-  Note(peer.id + " at " + peer.address +
-       (news == Membership::News::kReturned ? " is back" : " is there"));
-  return std::nullopt;
+  if (news == Membership::News::kNewLife) peer.accepts_me = false;
+  Note(Described(peer) + (news == Membership::News::kReturned ? " is back" : " is there"));
 }
 
 void Node::Handle(const Message& message, Peer& peer, Instant now) {
   switch (message.kind) {
     case Kind::kGreeting: return;
     case Kind::kPing: {
+      AcceptedBy(peer, now);
       std::string plain;
-      AppendPong(message.stamp, "", plain);
+      AppendPong(message.stamp, {"", options_.birthmark, options_.names}, plain);
       return Send(peer, plain);
     }
     case Kind::kPong: {
       const uint64_t took = static_cast<uint64_t>(ToNanos(now)) - message.stamp;  // or nonsense
       if (took < kLongestRoundTrip) peer.round_trip = Duration(static_cast<int64_t>(took));
-      if (message.id.empty()) return;
+      peer.latest_pong = std::max(peer.latest_pong, message.stamp);
+      if (message.from.id.empty()) return AcceptedBy(peer, now);
+      if (message.stamp == peer.listed_stamp && peer.listed) peer.address = peer.listed_at;
+      if (peer.claim != nullptr && IsFresh(message, now)) Refuse(peer, message.stamp, now);
       std::string plain;  // it knows a greeting only, which proves nothing
-      AppendPing(static_cast<uint64_t>(ToNanos(now)), options_.id, plain);
+      AppendPing(static_cast<uint64_t>(ToNanos(now)), identity(), plain);
       return Send(peer, plain);
     }
     case Kind::kEnvelope: return TakeEnvelope(message.body, &peer, now);
-    case Kind::kAsk: return AnswerAsk(peer, now);
+    case Kind::kAsk: return AnswerAsk(peer, peer.life(), peer.address, now);
     case Kind::kAskMe:
       if (copied_) returned_.insert(peer.number);
       copy_at_ = std::min(copy_at_, now);
@@ -154,8 +204,11 @@ void Node::Handle(const Message& message, Peer& peer, Instant now) {
     case Kind::kAnswer: return questions_.Take(peer.number, message.stamp, message.body);
     case Kind::kBye:
       members_.Died(peer, now);
-      Note(peer.id + " at " + peer.address + " has left");
+      Note(Described(peer) + " has left");
+      if (peer.claim != nullptr) Judge(peer, now);
       return UpdatePeers();
+    case Kind::kWho: return TellHolder(peer, peer.life(), peer.address);
+    case Kind::kHolder: return HearHolder(message, peer, now);
     case Kind::kWhole:
     case Kind::kLarge:
     case Kind::kNothing: return HandleCopy(message, peer, now);
@@ -165,7 +218,10 @@ void Node::Handle(const Message& message, Peer& peer, Instant now) {
 void Node::TakeEnvelope(std::string_view bytes, Peer* peer, Instant now) {
   bool good = false;
   std::vector<Envelope> answers = correspondent_.Receive(bytes, now, good);
-  if (!good) Reject(Rejection::kBadEnvelope, peer);
+  if (!good) {
+    Reject(Rejection::kBadEnvelope, peer);
+    if (peer != nullptr) NoteBadEnvelope(*peer, now);
+  }
   if (!answers.empty()) Post(std::move(answers));
 }
 

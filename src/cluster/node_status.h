@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cluster/peer.h"
+#include "cluster/problem.h"
 #include "cluster/questions.h"
 
 namespace weir::cluster {
@@ -18,10 +19,12 @@ enum class Rejection : uint8_t {
   kUnreadable,  // another key, changed on its way, or for another life of this node
   kRepeated,
   kTooOld,
-  kOldLife,      // of a sender that has begun a new one
+  kTooNew,       // its sequence is further ahead than can be
+  kOldLife,      // of a life that is not the one that is accepted under its name
   kStranger,     // has the key, but is not on the list
   kImpostor,     // calls itself what it is not
   kBadEnvelope,  // the limiters cannot read it
+  kVersion,      // of another version of Weir
   kCount,
 };
 std::string_view RejectionName(Rejection rejection);
@@ -53,10 +56,13 @@ struct NodeStatus {
   uint32_t incarnation = 0;
   bool ready = false;
   std::vector<PeerStatus> peers;  // by id
+  std::vector<Problem> problems;
   Rejections rejected{};
   CopyCounts copies;
   QuestionCounts questions;
-  uint64_t too_large = 0;  // envelopes that fit no datagram
+  uint64_t too_large = 0;       // envelopes that fit no datagram
+  uint64_t names_refused = 0;   // to others, for somebody lives under them
+  uint64_t names_disputed = 0;  // this node's own
 };
 
 }  // namespace weir::cluster

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "cluster/claim.h"
 #include "cluster/seal.h"
 #include "weir/instant.h"
 
@@ -20,11 +21,18 @@ inline constexpr Duration kUnknown = Duration(-1);
 struct Peer {
   std::string id;
   uint32_t number = 0;
-  std::string address;
-  bool listed = false;  // else it is known because it has the key
+  std::string address;    // where it is reached
+  bool listed = false;    // else it is known because it has the key
+  std::string listed_at;  // where the list has it: there it is reached, unless its life that was
+                          // accepted did not answer there
 
-  // Of its life that was last heard; 0: none was.
+  // Of its life that was last accepted; 0: none was.
   uint32_t incarnation = 0;
+  uint64_t birthmark = 0;
+  std::string heard_from;        // the address that its datagrams come from
+  std::unique_ptr<Claim> claim;  // another that wants its name
+  uint64_t listed_stamp = 0;     // of the last challenge that went to where the list has it
+  bool accepts_me = false;       // it takes this life for the node of its name
   bool alive = false;
   Instant last_heard{};
   Duration round_trip = kUnknown;
@@ -35,7 +43,23 @@ struct Peer {
   int missed = 0;       // pings
 
   std::unique_ptr<Opener> opener;  // of that life
+  uint64_t latest_pong = 0;        // the greatest stamp that it has given back
+  Instant next_question{};         // where it is, if its sequences are out of order; not before
   Traffic traffic;
+
+  // What is wrong with it, and since when; kEndOfTime: it is not.
+  struct Trouble {
+    Instant since = kEndOfTime;
+    Instant seen{};    // the last time
+    Instant warned{};  // an operator
+    bool now(Instant at, Duration lasts) const {
+      return since != kEndOfTime && After(seen, lasts) > at;
+    }
+  };
+  Trouble key, version, names, namesake;
+  std::string namesake_at;
+  uint32_t names_told = 0;  // ClusterKey::MarkOfNames, as it says
+  Instant quiet_since{};    // it is dead, or was never heard
 
   Origin life() const { return {number, incarnation}; }
 };

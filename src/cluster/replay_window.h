@@ -1,6 +1,8 @@
 // Which datagrams of one life of a sender have come: the last kWindow numbers, one bit each. What is
 // older counts as come, and so does what was sent before the first that came. A sender numbers all that
-// it sends, to whomever: so there are gaps.
+// it sends, to whomever: so there are gaps. A number that is too far ahead is not believed, or whoever
+// has the key could push the window past all that the sender will ever send; if it is the sender's own,
+// the window begins anew there once the sender has been asked (BeginAt).
 #pragma once
 
 #include <array>
@@ -12,10 +14,12 @@ namespace weir::cluster {
 class ReplayWindow {
  public:
   static constexpr uint64_t kWindow = 4096;
+  static constexpr uint64_t kMostAhead = uint64_t{1} << 20;
 
-  enum class Seen { kNew, kRepeated, kTooOld };
+  enum class Seen { kNew, kRepeated, kTooOld, kTooNew };
 
   Seen Look(uint64_t number) const {
+    if (latest_ != 0 && number > latest_ && number - latest_ > kMostAhead) return Seen::kTooNew;
     if (number > latest_) return Seen::kNew;
     if (latest_ - number >= kWindow) return Seen::kTooOld;
     return (Word(number) & Bit(number)) != 0 ? Seen::kRepeated : Seen::kNew;
@@ -35,6 +39,11 @@ class ReplayWindow {
       latest_ = number;
     }
     words_[Place(number)] |= Bit(number);
+  }
+  // What comes from now on is after this one, which has come.
+  void BeginAt(uint64_t number) {
+    latest_ = 0;
+    Note(number);
   }
 
  private:

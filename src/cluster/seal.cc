@@ -74,22 +74,46 @@ std::string Sealer::Seal(bool for_anybody, Origin receiver, std::string_view pla
   return datagram;
 }
 
-Opener::Opener(const ClusterKey& key, Origin sender)
-    : aead_(KeyOf(key, sender), Aead::Use::kOpen) {}
+void Sealer::SetKey(const ClusterKey& key) { aead_ = Aead(KeyOf(key, self_), Aead::Use::kSeal); }
 
-Opener::Outcome Opener::Open(const SealedHead& head, std::string_view datagram, Origin receiver,
-                             std::string& plain) {
+Opener::Opener(const KeyRing& keys, Origin sender) : sender_(sender) { SetKeys(keys); }
+
+void Opener::SetKeys(const KeyRing& keys) {
+  aeads_.clear();
+  for (const ClusterKey& key : keys.keys()) {
+    aeads_.emplace_back(KeyOf(key, sender_), Aead::Use::kOpen);
+  }
+  key_ = 0;
+}
+
+bool Opener::Read(const SealedHead& head, std::string_view datagram, Origin receiver,
+                  std::string& plain) {
   const std::string covered =
       Covered(datagram.substr(0, kSealedHeadBytes), head.for_anybody, receiver);
   const std::string_view sealed = datagram.substr(kSealedHeadBytes);
-  if (!aead_.Open(head.sequence, covered, sealed, plain)) return Outcome::kUnreadable;
-  switch (window_.Look(head.sequence)) {
+  for (size_t i = 0; i < aeads_.size(); ++i) {  // the one that it was the last time is tried first
+    const size_t key = (key_ + i) % aeads_.size();
+    if (!aeads_[key].Open(head.sequence, covered, sealed, plain)) continue;
+    key_ = key;
+    return true;
+  }
+  return false;
+}
+
+Opener::Outcome Opener::Take(uint64_t sequence) {
+  switch (window_.Look(sequence)) {
     case ReplayWindow::Seen::kNew: break;
     case ReplayWindow::Seen::kRepeated: return Outcome::kRepeated;
     case ReplayWindow::Seen::kTooOld: return Outcome::kTooOld;
+    case ReplayWindow::Seen::kTooNew: return Outcome::kTooNew;
   }
-  window_.Note(head.sequence);
+  window_.Note(sequence);
   return Outcome::kOpened;
+}
+
+Opener::Outcome Opener::Open(const SealedHead& head, std::string_view datagram, Origin receiver,
+                             std::string& plain) {
+  return Read(head, datagram, receiver, plain) ? Take(head.sequence) : Outcome::kUnreadable;
 }
 
 }  // namespace weir::cluster

@@ -19,8 +19,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cluster/aead.h"
+#include "cluster/key_ring.h"
 #include "cluster/replay_window.h"
 #include "replication/envelope.h"
 
@@ -48,6 +50,8 @@ class Sealer {
 
   std::string SealFor(Origin receiver, std::string_view plain);
   std::string SealForAnybody(std::string_view plain);
+  // From now on with this one; sequences go on.
+  void SetKey(const ClusterKey& key);
   // Of what was sealed last.
   uint64_t sequence() const { return next_ - 1; }
 
@@ -59,18 +63,31 @@ class Sealer {
   uint64_t next_;
 };
 
-// Opens what one life has sealed.
+// Opens what one life has sealed, with any key of the ring.
 class Opener {
  public:
-  Opener(const ClusterKey& key, Origin sender);
+  Opener(const KeyRing& keys, Origin sender);
 
-  enum class Outcome { kOpened, kUnreadable, kRepeated, kTooOld };
+  enum class Outcome { kOpened, kUnreadable, kRepeated, kTooOld, kTooNew };
   // `receiver`: this node's life. A datagram is opened once.
   Outcome Open(const SealedHead& head, std::string_view datagram, Origin receiver,
                std::string& plain);
 
+  // Its two parts: whether it is authentic, and whether it is new.
+  bool Read(const SealedHead& head, std::string_view datagram, Origin receiver, std::string& plain);
+  Outcome Take(uint64_t sequence);
+  // The sender has been asked where it is.
+  void BeginAt(uint64_t sequence) { window_.BeginAt(sequence); }
+
+  // Other keys from now on; what has come has come.
+  void SetKeys(const KeyRing& keys);
+  // The key of the ring that opened what was read last.
+  size_t key() const { return key_; }
+
  private:
-  Aead aead_;
+  const Origin sender_;
+  std::vector<Aead> aeads_;
+  size_t key_ = 0;
   ReplayWindow window_;
 };
 

@@ -13,6 +13,15 @@ bool IsLog(const SharedLimit& limit) {
   return limit.limit == 0 && limit.sharing == Sharing::kQueue;
 }
 
+// Requests that carry a limit may carry other numbers for the same key each time: as many tokens, in
+// the ticks of those that its state has now.
+int128 InTicksOf(const SharedLimit& limit, const SharedBucket& numbers, int128 ticks) {
+  const bool bucket = limit.limit > 0 && numbers.limit > 0;
+  if (!bucket || (limit.limit == numbers.limit && limit.per == numbers.per)) return ticks;
+  const Ticks from(numbers), to(BucketOf(limit, 0));
+  return ticks < 0 ? -Rescaled(-ticks, from, to) : Rescaled(ticks, from, to);
+}
+
 }  // namespace
 
 CounterOptions CounterOf(const SharingOptions& options) {
@@ -97,9 +106,12 @@ std::vector<OthersUse> SharedLimits::TakeNews(const Key& key, const SharedLimit&
   }
   const auto found = news_of_.find(key);
   if (found == news_of_.end()) return {};
-  std::vector<OthersUse> news = std::move(found->second);
+  std::vector<OthersUse> uses;
+  for (const News& news : found->second) {
+    uses.push_back({news.use.window, InTicksOf(limit, news.numbers, news.use.ticks)});
+  }
   news_of_.erase(found);
-  return news;
+  return uses;
 }
 
 void SharedLimits::DropNews(const Key& key) {
@@ -159,7 +171,7 @@ std::vector<Envelope> SharedLimits::Tick(Instant now) {
     }
     keys = KeepNews();  // of keys that were just used here for the first time
     for (auto& [key, use] : std::exchange(deferred_, {})) {
-      news_of_[key].push_back(use);
+      news_of_[key].push_back({use, {}});
       keys.push_back(key);
     }
   }
@@ -204,7 +216,7 @@ std::vector<Key> SharedLimits::KeepNews() {
     for (const Change& change : replica->TakeChanges()) {
       keys.push_back(change.key);
       if (change.ticks == 0) continue;  // of how much, the state's limit tells
-      news_of_[change.key].push_back({change.limit.window, -change.ticks});
+      news_of_[change.key].push_back({{change.limit.window, -change.ticks}, change.limit});
       counts_.merged += 1;
     }
   }
@@ -229,6 +241,12 @@ std::vector<Envelope> SharedLimits::Farewell(Instant now) {
     for (Envelope& envelope : replica->Farewell(now)) out.push_back(std::move(envelope));
   }
   return out;
+}
+
+// A key is written with its hash.
+size_t SharedLimits::LeastBytesOfEverything() const {
+  const std::lock_guard lock(mutex_);
+  return (counter_.keys() + queue_.keys() + debt_.keys()) * sizeof(Key);
 }
 
 std::vector<Envelope> SharedLimits::Everything(uint32_t to, Instant now) {

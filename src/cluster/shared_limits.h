@@ -74,11 +74,18 @@ class SharedLimits final : public SharedUse, public Correspondent {
   Instant NextTick() const override;
   std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override;
   std::vector<Envelope> Farewell(Instant now) override;
+  size_t LeastBytesOfEverything() const override;
   std::vector<Envelope> Everything(uint32_t to, Instant now) override;
 
   SharingCounts Counts() const;
 
  private:
+  // What others used, in ticks of the numbers that the replica had then.
+  struct News {
+    OthersUse use;
+    SharedBucket numbers;
+  };
+
   static constexpr size_t kShards = 8, kMostInShard = size_t{1} << 15;
   struct Shard {
     std::mutex mutex;
@@ -106,7 +113,7 @@ class SharedLimits final : public SharedUse, public Correspondent {
   CounterReplica counter_;  // guarded by mutex_, all below
   QueueReplica queue_;
   DebtReplica debt_;
-  absl::flat_hash_map<Key, std::vector<OthersUse>, HashOfKey> news_of_;
+  absl::flat_hash_map<Key, std::vector<News>, HashOfKey> news_of_;
   std::vector<std::pair<Key, OthersUse>> deferred_;
   SharingCounts counts_;
   Instant read_at_ = Instant::min();  // the journal, the last time

@@ -10,7 +10,9 @@ AeadBytes KeyOf(const ClusterKey& key, const StateQuestion& question) {
   for (const uint64_t number : {uint64_t{question.asker.node}, uint64_t{question.asker.incarnation},
                                 uint64_t{question.answerer.node},
                                 uint64_t{question.answerer.incarnation}, question.sequence}) {
-    context.append(reinterpret_cast<const char*>(&number), sizeof number);
+    for (int shift = 0; shift < 64; shift += 8) {
+      context.push_back(static_cast<char>(number >> shift));
+    }
   }
   return key.Derive("states", context);
 }

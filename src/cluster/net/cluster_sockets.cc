@@ -6,7 +6,7 @@
 namespace weir::cluster {
 namespace {
 
-constexpr int kBufferBytes = 4 << 20, kBacklog = 16, kTries = 20;
+constexpr int kBufferBytes = 4 << 20, kBacklog = 128, kTries = 20;
 
 FileDescriptor Bind(int type, const SocketAddress& address) {
   FileDescriptor fd(socket(address.family(), type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));

@@ -35,7 +35,7 @@ void ClusterThread::Start(Correspondent& correspondent,
   Transport& transport = *this;
   NodeOptions options = options_.node;
   options.answer = std::move(answer);
-  node_ = std::make_unique<Node>(std::move(options), options_.key, correspondent, transport,
+  node_ = std::make_unique<Node>(std::move(options), options_.keys, correspondent, transport,
                                  clock_.Now());
   finder_ = std::make_unique<PeerFinder>(
       options_.peers, options_.node.id, sockets_.address,
@@ -47,7 +47,7 @@ void ClusterThread::Start(Correspondent& correspondent,
         Wake();
       },
       [this](const std::string& text) {
-        if (options_.node.note) options_.node.note(text);
+        if (options_.node.warn) options_.node.warn(text);
       });
   thread_ = std::thread([this] { Run(); });
   pthread_setname_np(thread_.native_handle(), "weir-cluster");
@@ -66,6 +66,27 @@ void ClusterThread::Wake() {
   if (woken_.exchange(true, std::memory_order_acq_rel)) return;
   const uint64_t one = 1;
   (void)!write(wake_.get(), &one, sizeof one);
+}
+
+void ClusterThread::SetKeys(KeyRing keys) {
+  {
+    const std::lock_guard lock(left_mutex_);
+    new_keys_ = std::move(keys);
+  }
+  Wake();
+}
+
+void ClusterThread::TakeKeys() {
+  std::optional<KeyRing> keys;
+  {
+    const std::lock_guard lock(left_mutex_);
+    keys.swap(new_keys_);
+  }
+  if (keys) node_->SetKeys(*keys);
+}
+
+void ClusterThread::Decided() {
+  if (!decided_.exchange(true, std::memory_order_acq_rel)) decided_.notify_all();
 }
 
 void ClusterThread::ClearWake() {
@@ -108,7 +129,7 @@ void ClusterThread::Fetch(const std::string& address, std::string question) {
 void ClusterThread::Run() {
   std::vector<pollfd> waiting;
   Instant rested{};  // not before
-  while (!stopping_.load()) {
+  while (!stopping_.load() && node_->yielded().empty()) {
     waiting.assign({{sockets_.datagrams.get(), POLLIN, 0},
                     {sockets_.listener.get(), POLLIN, 0},
                     {wake_.get(), POLLIN, 0}});
@@ -125,15 +146,19 @@ void ClusterThread::Run() {
     if (now < rested || node_->NextTick() > now) continue;
     node_->Tick(now);
     rested = After(now, kBreath);
-    if (node_->ready() && !ready_.exchange(true, std::memory_order_acq_rel)) ready_.notify_all();
+    if (!node_->ready() || !node_->yielded().empty()) continue;
+    ready_.store(true, std::memory_order_release);
+    Decided();
   }
   {
     const std::lock_guard lock(left_mutex_);
     ended_ = true;
   }
+  if (!node_->yielded().empty() && options_.yielded) options_.yielded(node_->yielded());
   const std::lock_guard lock(mutex_);
   TakeQuestions(clock_.Now());
   node_->Leave(clock_.Now());
+  Decided();
 }
 
 void ClusterThread::WaitUntil(Instant next, std::vector<pollfd>& waiting) {
@@ -146,10 +171,11 @@ void ClusterThread::WaitUntil(Instant next, std::vector<pollfd>& waiting) {
 void ClusterThread::Handle(const std::vector<pollfd>& ready) {
   const Instant now = clock_.Now();
   if (ready[2].revents != 0) ClearWake();
+  TakeKeys();
   TakeMembers(now);
   TakeQuestions(now);
   streams_.Run(ready.data() + kSockets, *node_, now);
-  if (ready[1].revents != 0) streams_.Accept(sockets_.listener.get(), now);
+  if (ready[1].revents != 0) streams_.Accept(sockets_.listener.get(), *node_, now);
   if (ready[0].revents != 0) Receive(now);
 }
 
@@ -172,7 +198,7 @@ void ClusterThread::TakeMembers(Instant now) {
   }
   if (!found) return;
   const std::optional<Error> error = node_->SetMembers(*found, now);
-  if (error && options_.node.note) options_.node.note(error->message);
+  if (error && options_.node.warn) options_.node.warn(error->message);
 }
 
 void ClusterThread::Receive(Instant now) {

@@ -26,8 +26,10 @@ class ClusterThread final : private Transport {
   struct Options {
     std::string address;
     PeerSource peers;
-    ClusterKey key;
+    KeyRing keys;
     NodeOptions node;
+    // Called on the thread, once: the node has given up its name to another (Node::yielded).
+    std::function<void(const std::string& why)> yielded = {};
   };
 
   static Result<std::unique_ptr<ClusterThread>> Open(Options options, Clock& clock);
@@ -43,8 +45,11 @@ class ClusterThread final : private Transport {
   // From any thread, see Node::Ask. `done` is called on this thread.
   void Ask(std::function<bool(std::string_view id)> is_it, std::string question,
            Node::AnswerDone done);
+  // From any thread: other keys from now on.
+  void SetKeys(KeyRing keys);
   bool ready() const { return ready_.load(std::memory_order_acquire); }
-  void AwaitReady() const { ready_.wait(false, std::memory_order_acquire); }
+  // Until it is ready, or has given up its name.
+  void AwaitReady() const { decided_.wait(false, std::memory_order_acquire); }
   NodeStatus Status();
   std::string address() const { return sockets_.address.ToString(); }
 
@@ -60,6 +65,8 @@ class ClusterThread final : private Transport {
   void Receive(Instant now);
   void TakeMembers(Instant now);
   void TakeQuestions(Instant now);
+  void TakeKeys();
+  void Decided();
   void ClearWake();
 
   const Options options_;
@@ -69,6 +76,7 @@ class ClusterThread final : private Transport {
   std::unique_ptr<PeerFinder> finder_;
   std::thread thread_;
   std::atomic<bool> stopping_{false}, woken_{false}, ready_{false};
+  std::atomic<bool> decided_{false};  // it is ready, or never will be
 
   std::mutex mutex_;  // guards what follows
   std::unique_ptr<Node> node_;
@@ -81,6 +89,7 @@ class ClusterThread final : private Transport {
   };
   std::mutex left_mutex_;                     // guards what others leave here for the thread:
   std::optional<std::vector<Member>> found_;  // the members, when they change
+  std::optional<KeyRing> new_keys_;
   std::vector<Question> asked_;
   bool ended_ = false;  // it takes nothing more
 };

@@ -3,9 +3,21 @@
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <cstring>
 
 namespace weir::cluster {
+namespace {
+
+constexpr size_t kLengthBytes = 4;
+
+uint32_t LengthOf(std::string_view frame) {
+  uint32_t length = 0;
+  for (size_t i = 0; i < kLengthBytes; ++i) {
+    length |= uint32_t{static_cast<uint8_t>(frame[i])} << (8 * i);
+  }
+  return length;
+}
+
+}  // namespace
 
 // Until `wanted` bytes are in in_.
 FrameStream::Outcome FrameStream::Fill(size_t wanted) {
@@ -21,19 +33,18 @@ FrameStream::Outcome FrameStream::Fill(size_t wanted) {
 }
 
 FrameStream::Outcome FrameStream::Read(std::string& frame) {
-  uint32_t length = 0;
-  if (const Outcome head = Fill(sizeof length); head != Outcome::kDone) return head;
-  std::memcpy(&length, in_.data(), sizeof length);
+  if (const Outcome head = Fill(kLengthBytes); head != Outcome::kDone) return head;
+  const uint32_t length = LengthOf(in_);
   if (length == 0 || length > most_) return Outcome::kBroken;
-  if (const Outcome body = Fill(sizeof length + length); body != Outcome::kDone) return body;
-  frame.assign(in_, sizeof length);
+  if (const Outcome body = Fill(kLengthBytes + length); body != Outcome::kDone) return body;
+  frame.assign(in_, kLengthBytes);
   in_.clear();
   return Outcome::kDone;
 }
 
 void FrameStream::Write(std::string_view frame) {
   const auto length = static_cast<uint32_t>(frame.size());
-  out_.append(reinterpret_cast<const char*>(&length), sizeof length);
+  for (size_t i = 0; i < kLengthBytes; ++i) out_.push_back(static_cast<char>(length >> (8 * i)));
   out_ += frame;
 }
 

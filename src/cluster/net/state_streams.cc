@@ -2,19 +2,30 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
+
 #include "cluster/net/cluster_sockets.h"
 
 namespace weir::cluster {
 
 using Outcome = FrameStream::Outcome;
 
-void StateStreams::Accept(int listener, Instant now) {
+void StateStreams::Accept(int listener, const Node& node, Instant now) {
   while (true) {
-    FileDescriptor fd(accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    SocketAddress from;
+    from.length = sizeof from.storage;
+    FileDescriptor fd(accept4(listener, from.get(), &from.length, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!fd) return;
-    if (given_.size() >= kMostGiven) continue;  // closed: it may ask another
-    given_.push_back({FrameStream(std::move(fd), kMostDatagramBytes), After(now, kPatience)});
+    if (waiting_.size() >= kMostWaiting) MakeRoom();
+    waiting_.push_back({FrameStream(std::move(fd), kMostDatagramBytes),
+                        After(now, kQuestionPatience), node.KnowsHostOf(from.ToString())});
   }
+}
+
+void StateStreams::MakeRoom() {
+  const auto stranger = std::find_if(waiting_.begin(), waiting_.end(),
+                                     [](const Waiting& waiting) { return !waiting.member; });
+  waiting_.erase(stranger == waiting_.end() ? waiting_.begin() : stranger);
 }
 
 void StateStreams::Fetch(const SocketAddress& to, std::string_view question, Instant now) {
@@ -26,18 +37,22 @@ void StateStreams::Fetch(const SocketAddress& to, std::string_view question, Ins
 }
 
 void StateStreams::AddTo(std::vector<pollfd>& waiting) const {
-  for (const Given& given : given_) {
-    const bool writes = given.stream != nullptr;
-    waiting.push_back({given.frames.fd(), static_cast<short>(writes ? POLLOUT : POLLIN), 0});
-  }
+  for (const Waiting& one : waiting_) waiting.push_back({one.frames.fd(), POLLIN, 0});
+  for (const Given& given : given_) waiting.push_back({given.frames.fd(), POLLOUT, 0});
   if (!fetched_) return;
   const bool asked = fetched_->frames.flushed();
   waiting.push_back({fetched_->frames.fd(), static_cast<short>(asked ? POLLIN : POLLOUT), 0});
 }
 
 void StateStreams::Run(const pollfd* ready, Node& node, Instant now) {
-  for (auto given = given_.begin(); given != given_.end();) {
-    const bool goes_on = (ready++)->revents == 0 || RunGiven(*given, node, now);
+  const size_t given_before = given_.size();  // the rest was not waited for
+  for (auto one = waiting_.begin(); one != waiting_.end();) {
+    const bool goes_on = (ready++)->revents == 0 || RunWaiting(*one, node, now);
+    one = goes_on && one->deadline > now ? std::next(one) : waiting_.erase(one);
+  }
+  size_t seen = 0;
+  for (auto given = given_.begin(); given != given_.end(); ++seen) {
+    const bool goes_on = (seen < given_before && (ready++)->revents == 0) || RunGiven(*given, now);
     given = goes_on && given->deadline > now ? std::next(given) : given_.erase(given);
   }
   if (fetched_ && ready->revents != 0) RunFetched(node, now);
@@ -48,15 +63,23 @@ void StateStreams::Run(const pollfd* ready, Node& node, Instant now) {
   }
 }
 
+// False if it waits no longer: it is answered, or closed.
+bool StateStreams::RunWaiting(Waiting& waiting, Node& node, Instant now) {
+  std::string question;
+  const Outcome read = waiting.frames.Read(question);
+  if (read != Outcome::kDone) return read == Outcome::kWait;
+  if (given_.size() >= kMostGiven) return false;  // it may ask another
+  uint32_t asker = 0;
+  std::unique_ptr<StateStream> stream = node.AnswerStream(question, now, &asker);
+  const auto same = std::count_if(given_.begin(), given_.end(),
+                                  [&](const Given& given) { return given.to == asker; });
+  if (stream == nullptr || same >= static_cast<ptrdiff_t>(kMostOfOne)) return false;
+  given_.push_back({std::move(waiting.frames), After(now, kPatience), asker, std::move(stream)});
+  return false;
+}
+
 // False if it is over.
-bool StateStreams::RunGiven(Given& given, Node& node, Instant now) {
-  if (given.stream == nullptr) {
-    std::string question;
-    const Outcome read = given.frames.Read(question);
-    if (read != Outcome::kDone) return read == Outcome::kWait;
-    given.stream = node.AnswerStream(question, now);
-    if (given.stream == nullptr) return false;
-  }
+bool StateStreams::RunGiven(Given& given, Instant now) {
   while (true) {
     const Outcome flushed = given.frames.Flush();
     if (flushed == Outcome::kBroken) return false;
@@ -85,6 +108,7 @@ void StateStreams::RunFetched(Node& node, Instant now) {
 
 Instant StateStreams::NextDeadline() const {
   Instant next = fetch_failed_ ? Instant::min() : kEndOfTime;
+  for (const Waiting& waiting : waiting_) next = std::min(next, waiting.deadline);
   for (const Given& given : given_) next = std::min(next, given.deadline);
   return fetched_ ? std::min(next, fetched_->deadline) : next;
 }

@@ -1,11 +1,11 @@
-#include "lab/replicated/plan.h"
+#include "lab/replicated/report/plan.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
 #include "lab/replicated/alone_replica.h"
-#include "lab/replicated/table.h"
+#include "lab/replicated/report/table.h"
 #include "lab/replicated/variants.h"
 
 namespace weir::lab {

@@ -1,4 +1,4 @@
-#include "lab/replicated/report.h"
+#include "lab/replicated/report/report.h"
 
 #include <fmt/core.h>
 
@@ -6,10 +6,10 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "lab/replicated/figures.h"
-#include "lab/replicated/plot.h"
-#include "lab/replicated/table.h"
-#include "lab/replicated/verdicts.h"
+#include "lab/replicated/report/figures.h"
+#include "lab/replicated/report/plot.h"
+#include "lab/replicated/report/table.h"
+#include "lab/replicated/report/verdicts.h"
 
 namespace weir::lab {
 namespace {
@@ -42,27 +42,27 @@ flatters whoever admits too much early, so look also at the greatest true debt a
 and UDP; memory is counted over the real structures of a node.</p>
 )";
 
-struct Column {
+struct PageColumn {
   const char *metric, *title;
 };
-constexpr Column kColumns[] = {{"precision", "precision"},
-                               {"wrongful_refusals", "wrongful"},
-                               {"wrongful_lasting", "lasting"},
-                               {"over_admission_max", "over max"},
-                               {"refusals_off_central", "off central"},
-                               {"converge_s", "converge"},
-                               {"bytes_sent", "bytes sent"},
-                               {"bytes_ratio", "× counter"},
-                               {"memory_peak_bytes", "memory peak"},
-                               {"memory_mean_bytes", "memory mean"},
-                               {"memory_ratio", "× counter"}};
+constexpr PageColumn kPageColumns[] = {{"precision", "precision"},
+                                       {"wrongful_refusals", "wrongful"},
+                                       {"wrongful_lasting", "lasting"},
+                                       {"over_admission_max", "over max"},
+                                       {"refusals_off_central", "off central"},
+                                       {"converge_s", "converge"},
+                                       {"bytes_sent", "bytes sent"},
+                                       {"bytes_ratio", "× counter"},
+                                       {"memory_peak_bytes", "memory peak"},
+                                       {"memory_mean_bytes", "memory mean"},
+                                       {"memory_ratio", "× counter"}};
 
 std::string MetricsTable(const ExperimentResult& result) {
   std::string out = "<div class=\"wide\"><table><tr><th>variant</th>";
-  for (const Column& column : kColumns) out += fmt::format("<th>{}</th>", column.title);
+  for (const PageColumn& column : kPageColumns) out += fmt::format("<th>{}</th>", column.title);
   for (const VariantResult& variant : result.variants) {
     out += "</tr>\n<tr><td>" + Escaped(variant.variant) + "</td>";
-    for (const Column& column : kColumns) {
+    for (const PageColumn& column : kPageColumns) {
       const Metric* metric = variant.Find(column.metric);
       out += metric == nullptr ? "<td></td>"
                                : fmt::format("<td>{}{}</td>", metric->at_least ? "&gt; " : "",

@@ -1,16 +1,17 @@
-#include "lab/replicated/run.h"
+#include "lab/replicated/report/run.h"
 
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <stdexcept>
 
+#include "lab/command_line/command_line.h"
+#include "lab/print.h"
 #include "lab/replicated/experiment.h"
 #include "lab/replicated/progress.h"
-#include "lab/replicated/report.h"
+#include "lab/replicated/report/report.h"
+#include "lab/replicated/report/table.h"
 #include "lab/replicated/spotify.h"
-#include "lab/replicated/table.h"
 #include "lab/replicated/trace.h"
 
 namespace weir::lab {
@@ -53,7 +54,7 @@ int Run(const RunOptions& options) {
   }
   if (options.out.empty()) return 0;
   const std::string report = WriteReport(results, options.out);
-  if (!options.json) fmt::print("written: {}\n", report);
+  if (!options.json) Print("written: {}\n", report);
   return 0;
 }
 
@@ -69,28 +70,18 @@ std::string SettingsHelp() {
 
 int RunCommand(std::span<const std::string> arguments) {
   RunOptions options;
-  CLI::App app("Runs experiments in simulated time.", "weir-lab run");
-  app.add_option("NAME", options.name, "of an experiment, or all; weir-lab list lists them")
-      ->required();
-  app.add_option("--seed", options.seed, "of the first run")->capture_default_str();
-  app.add_option("--runs", options.runs, "runs to take the mean of; 10, but 1 of spotify-c")
-      ->check(CLI::Range(1, 10'000));
-  app.add_option("--set", options.sets, "key=value, as often as needed; see below")
-      ->allow_extra_args(false);
-  app.add_option("--trace", options.trace, "replays the requests in this file");
-  app.add_option("--out", options.out, "a directory for CSV, plots and report.html");
-  app.add_flag("--json", options.json, "one object a line");
-  app.footer(SettingsHelp());
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-  try {
-    app.parse(reversed);
-    return Run(options);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "weir-lab run: {}\n", error.what());
-    return 2;
-  }
+  CommandLine line("Runs experiments in simulated time.", "weir-lab run");
+  line.Word("NAME", options.name, "of an experiment, or all; weir-lab list lists them",
+            CommandLine::Need::kRequired);
+  line.Number("--seed", options.seed, "of the first run");
+  line.Number("--runs", options.runs, "runs to take the mean of; 10, but 1 of spotify-c",
+              {1, 10'000});
+  line.Words("--set", options.sets, "key=value, as often as needed; see below");
+  line.Word("--trace", options.trace, "replays the requests in this file");
+  line.Word("--out", options.out, "a directory for CSV, plots and report.html");
+  line.Flag("--json", options.json, "one object a line");
+  line.Footer(SettingsHelp());
+  return line.Run(arguments, [&] { return lab::Run(options); });
 }
 
 int ListCommand(std::span<const std::string> arguments) {

@@ -1,4 +1,4 @@
-#include "lab/replicated/verdicts.h"
+#include "lab/replicated/report/verdicts.h"
 
 #include <fmt/core.h>
 

@@ -1,10 +1,10 @@
-#include "lab/replicated/table.h"
+#include "lab/replicated/report/table.h"
 
 #include <fmt/core.h>
 
 #include <cmath>
 
-#include "lab/replicated/verdicts.h"
+#include "lab/replicated/report/verdicts.h"
 
 namespace weir::lab {
 namespace {

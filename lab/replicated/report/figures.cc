@@ -1,10 +1,10 @@
-#include "lab/replicated/figures.h"
+#include "lab/replicated/report/figures.h"
 
 #include <algorithm>
 
-#include "lab/replicated/plot.h"
-#include "lab/replicated/table.h"
-#include "lab/replicated/verdicts.h"
+#include "lab/replicated/report/plot.h"
+#include "lab/replicated/report/table.h"
+#include "lab/replicated/report/verdicts.h"
 
 namespace weir::lab {
 namespace {

@@ -1,7 +1,7 @@
 // The figures of thesis 000, chapter 5, and the requirements on `debt`.
 #include <algorithm>
 
-#include "lab/replicated/verdicts.h"
+#include "lab/replicated/report/verdicts.h"
 
 namespace weir::lab {
 namespace {

@@ -1,4 +1,4 @@
-#include "lab/replicated/plot.h"
+#include "lab/replicated/report/plot.h"
 
 #include <fmt/core.h>
 

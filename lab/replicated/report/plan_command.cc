@@ -1,11 +1,12 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <stdexcept>
 
-#include "lab/replicated/plan.h"
-#include "lab/replicated/table.h"
+#include "lab/command_line/command_line.h"
+#include "lab/print.h"
+#include "lab/replicated/report/plan.h"
+#include "lab/replicated/report/table.h"
 #include "lab/replicated/trace.h"
 
 namespace weir::lab {
@@ -32,7 +33,7 @@ void PrintTable(const Plan& plan) {
     fmt::print("{}{}{}\n", colours && row.name == plan.recommended ? "\x1b[1;32m" : "", line,
                colours && row.name == plan.recommended ? "\x1b[0m" : "");
   }
-  fmt::print("\nrecommended: {}: {}\n", plan.recommended, plan.reason);
+  Print("\nrecommended: {}: {}\n", plan.recommended, plan.reason);
 }
 
 void PrintJson(const Plan& plan) {
@@ -67,9 +68,9 @@ int Run(const PlanOptions& options) {
     PrintJson(plan);
     return 0;
   }
-  fmt::print("{} requests of {} subjects; {} per {}, burst {}, for each; {} nodes, latency {}\n",
-             plan.requests, trace.subjects.size(), options.limit, options.per, limit.capacity,
-             settings.nodes, options.latency);
+  Print("{} requests of {} subjects; {} per {}, burst {}, for each; {} nodes, latency {}\n",
+        plan.requests, trace.subjects.size(), options.limit, options.per, limit.capacity,
+        settings.nodes, options.latency);
   fmt::print("one limiter that saw everything would refuse {} of them\n\n", plan.refused_centrally);
   PrintTable(plan);
   return 0;
@@ -80,32 +81,20 @@ int Run(const PlanOptions& options) {
 int PlanCommand(std::span<const std::string> arguments) {
   PlanOptions options;
   constexpr uint64_t kMost = uint64_t{1} << 40;
-  CLI::App app("Compares every way of coordinating a limit on your own traffic.", "weir-lab plan");
-  app.add_option("--trace", options.trace, "recorded requests: CSV time,subject,cost, or JSON")
-      ->required();
-  app.add_option("--limit", options.limit, "requests per --per, of each subject")
-      ->required()
-      ->check(CLI::Range(uint64_t{1}, kMost));
-  app.add_option("--per", options.per, "1s, 1m, 1h, …")->capture_default_str();
-  app.add_option("--burst", options.burst, "at most at once; the limit if not given")
-      ->check(CLI::Range(uint64_t{1}, kMost));
-  app.add_option("--nodes", options.nodes, "in the cluster")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  app.add_option("--latency", options.latency, "between nodes, one way")->capture_default_str();
-  app.add_option("--set", options.sets, "key=value, as of weir-lab run")->allow_extra_args(false);
-  app.add_option("--seed", options.seed, "of everything that is chance")->capture_default_str();
-  app.add_flag("--json", options.json, "one object a line");
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-  try {
-    app.parse(reversed);
-    return Run(options);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "weir-lab plan: {}\n", error.what());
-    return 2;
-  }
+  CommandLine line("Compares every way of coordinating a limit on your own traffic.",
+                   "weir-lab plan");
+  line.Word("--trace", options.trace, "recorded requests: CSV time,subject,cost, or JSON",
+            CommandLine::Need::kRequired);
+  line.Number("--limit", options.limit, "requests per --per, of each subject", {1, kMost},
+              CommandLine::Need::kRequired);
+  line.Word("--per", options.per, "1s, 1m, 1h, …");
+  line.Number("--burst", options.burst, "at most at once; the limit if not given", {1, kMost});
+  line.Number("--nodes", options.nodes, "in the cluster", {1, 1000});
+  line.Word("--latency", options.latency, "between nodes, one way");
+  line.Words("--set", options.sets, "key=value, as of weir-lab run");
+  line.Number("--seed", options.seed, "of everything that is chance");
+  line.Flag("--json", options.json, "one object a line");
+  return line.Run(arguments, [&] { return lab::Run(options); });
 }
 
 }  // namespace weir::lab
