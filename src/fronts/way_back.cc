@@ -11,9 +11,10 @@ template <typename T>
 class Asked {
  public:
   using Done = std::function<void(const Result<T>&)>;
+  using Told = std::function<void(const Result<T>&, const Turn&)>;
 
   // `forgotten`: what is answered if nobody does.
-  Asked(WayBack& way, Done answer, Done gone, Error forgotten)
+  Asked(WayBack& way, Told answer, Told gone, Error forgotten)
       : way_(way.shared_from_this()),
         answer_(std::move(answer)),
         gone_(std::move(gone)),
@@ -37,26 +38,26 @@ class Asked {
   }
 
   // False: the answer is not there yet.
-  bool Return() {
+  bool Return(const Turn& now) {
     {
       const std::lock_guard lock(mutex_);
       returned_ = true;
       if (!early_) return false;
     }
-    answer_(*early_);
+    answer_(*early_, now);
     return true;
   }
 
  private:
   void Send(const Result<T>& told) {
-    way_->Post([answer = answer_, told] { answer(told); },
-               [gone = gone_, told] {
-                 if (gone) gone(told);
+    way_->Post([answer = answer_, told](const Turn& now) { answer(told, now); },
+               [gone = gone_, told](const Turn& now) {
+                 if (gone) gone(told, now);
                });
   }
 
   const std::shared_ptr<WayBack> way_;
-  const Done answer_, gone_;
+  const Told answer_, gone_;
   const Error forgotten_;
   std::mutex mutex_;
   // Guarded by mutex_:
@@ -66,17 +67,17 @@ class Asked {
 };
 
 template <typename T>
-bool AskOnThread(WayBack& way, bool may_wait,
+bool AskOnThread(WayBack& way, const Turn& now, bool may_wait,
                  const std::function<void(typename Asked<T>::Done)>& ask,
-                 typename Asked<T>::Done answer, typename Asked<T>::Done gone, Error forgotten) {
+                 typename Asked<T>::Told answer, typename Asked<T>::Told gone, Error forgotten) {
   if (!may_wait) {
-    ask(std::move(answer));
+    ask([&](const Result<T>& told) { answer(told, now); });
     return true;
   }
   const auto asked =
       std::make_shared<Asked<T>>(way, std::move(answer), std::move(gone), std::move(forgotten));
   ask([asked](const Result<T>& told) { asked->Tell(told); });
-  return asked->Return();
+  return asked->Return(now);
 }
 
 }  // namespace
@@ -91,30 +92,31 @@ void WayBack::Close() {
   link_ = nullptr;
 }
 
-void WayBack::Post(std::function<void()> work, std::function<void()> gone) {
+void WayBack::Post(std::function<void(const Turn&)> work, std::function<void(const Turn&)> gone) {
   {
     const std::lock_guard lock(mutex_);
     if (link_ != nullptr) {
-      link_->Post([way = shared_from_this(), work = std::move(work), gone = std::move(gone)] {
-        way->open() ? work() : gone();
-      });
+      link_->Post([way = shared_from_this(), work = std::move(work), gone = std::move(gone)](
+                      const Turn& now) { way->open() ? work(now) : gone(now); });
       return;
     }
   }
-  gone();
+  gone(Turn(clock_));
 }
 
-bool ReserveOnThread(WayBack& way, bool may_wait, const std::function<void(ReserveDone)>& reserve,
-                     ReserveDone answer, ReserveDone gone) {
-  return AskOnThread<Reservation>(way, may_wait, reserve, std::move(answer), std::move(gone),
+bool ReserveOnThread(WayBack& way, const Turn& now, bool may_wait,
+                     const std::function<void(ReserveDone)>& reserve, ReserveTold answer,
+                     ReserveTold gone) {
+  return AskOnThread<Reservation>(way, now, may_wait, reserve, std::move(answer), std::move(gone),
                                   {Code::kNotHeld, "the session has ended", "session"});
 }
 
-bool SettleOnThread(WayBack& way, Limiter& limiter, const SettleRequest& request, Instant now,
-                    SettleDone answer, SettleDone gone) {
+bool SettleOnThread(WayBack& way, Limiter& limiter, const SettleRequest& request, const Turn& now,
+                    SettleTold answer, SettleTold gone) {
   const auto settle = [&](SettleDone done) { limiter.Settle(request, now, std::move(done)); };
-  return AskOnThread<Settled>(way, limiter.IsElsewhere(request.ticket), settle, std::move(answer),
-                              std::move(gone), {Code::kUnavailable, "the server ends", ""});
+  return AskOnThread<Settled>(way, now, limiter.IsElsewhere(request.ticket), settle,
+                              std::move(answer), std::move(gone),
+                              {Code::kUnavailable, "the server ends", ""});
 }
 
 }  // namespace weir

@@ -18,11 +18,11 @@ namespace weir {
 class WayBack : public std::enable_shared_from_this<WayBack> {
  public:
   static std::shared_ptr<WayBack> To(Link& link) { return std::make_shared<WayBack>(link); }
-  explicit WayBack(Link& link) : link_(&link) {}
+  explicit WayBack(Link& link) : clock_(link.clock()), link_(&link) {}
 
   // From any thread. Runs `work` on the connection's thread; or `gone`, on any, if there is nobody
   // any more.
-  void Post(std::function<void()> work, std::function<void()> gone);
+  void Post(std::function<void(const Turn&)> work, std::function<void(const Turn&)> gone);
 
   // On the connection's thread.
   void Close();
@@ -30,6 +30,7 @@ class WayBack : public std::enable_shared_from_this<WayBack> {
  private:
   bool open();
 
+  Clock& clock_;
   std::mutex mutex_;
   Link* link_;  // guarded by mutex_; null once it is closed
 };
@@ -39,12 +40,17 @@ class WayBack : public std::enable_shared_from_this<WayBack> {
 // later by the way back. If there is nobody any more, `gone` (may be null) is called instead, on any thread. A
 // limiter that forgets to answer, because the session has ended meanwhile, is answered for.
 //
+// `answer` and `gone` are given the turn in which they run: `now`, or a later one.
+//
 // False if the answer is still to come.
-bool ReserveOnThread(WayBack& way, bool may_wait, const std::function<void(ReserveDone)>& reserve,
-                     ReserveDone answer, ReserveDone gone = nullptr);
+using ReserveTold = std::function<void(const Result<Reservation>&, const Turn& now)>;
+bool ReserveOnThread(WayBack& way, const Turn& now, bool may_wait,
+                     const std::function<void(ReserveDone)>& reserve, ReserveTold answer,
+                     ReserveTold gone = nullptr);
 
 // The same for a ticket to be settled, which another node may have issued.
-bool SettleOnThread(WayBack& way, Limiter& limiter, const SettleRequest& request, Instant now,
-                    SettleDone answer, SettleDone gone = nullptr);
+using SettleTold = std::function<void(const Result<Settled>&, const Turn& now)>;
+bool SettleOnThread(WayBack& way, Limiter& limiter, const SettleRequest& request, const Turn& now,
+                    SettleTold answer, SettleTold gone = nullptr);
 
 }  // namespace weir

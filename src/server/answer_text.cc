@@ -1,6 +1,7 @@
 #include "server/answer_text.h"
 
-#include "fmt/format.h"
+#include "base/plain_text.h"
+#include "base/terminal.h"
 #include "server/time_text.h"
 
 namespace weir {
@@ -16,18 +17,17 @@ std::string Time(Duration time, AnswerStyle style) {
   return DurationText(time);
 }
 
-std::string Painted(std::string_view word, std::string_view colour, AnswerStyle style) {
-  const std::string padded = fmt::format("{:<8}", word);
-  return style.colours ? fmt::format("\x1b[{}m{}\x1b[0m", colour, padded) : padded;
+std::string Painted(std::string_view word, Ink ink, AnswerStyle style) {
+  return Terminal::Painted(ink, PlainFormat("{:<8}", word), style.colours);
 }
 
 std::string Verdict(bool good, std::string_view yes, std::string_view no, AnswerStyle style) {
-  return good ? Painted(yes, "32", style) : Painted(no, "31", style);
+  return good ? Painted(yes, Ink::kGreen, style) : Painted(no, Ink::kRed, style);
 }
 
 std::string TiersText(const TierStatus& tiers) {
   std::string text =
-      fmt::format("  tier {} ({}/{})", tiers.tier, tiers.tier_hits, tiers.tier_limit);
+      PlainFormat("  tier {} ({}/{})", tiers.tier, tiers.tier_hits, tiers.tier_limit);
   if (tiers.burst) text += " burst";
   if (tiers.hard_limited) text += " hard-limited";
   if (tiers.global_limited) text += " global-limited";
@@ -37,7 +37,7 @@ std::string TiersText(const TierStatus& tiers) {
 std::string ShadowText(const Decision& decision) {
   std::string text;
   for (const LimitStatus& limit : decision.limits()) {
-    if (limit.shadow && limit.refused) text += fmt::format("  shadow {} would refuse", limit.name);
+    if (limit.shadow && limit.refused) text += PlainFormat("  shadow {} would refuse", limit.name);
   }
   return text;
 }
@@ -46,14 +46,14 @@ std::string ShadowText(const Decision& decision) {
 
 std::string DecisionText(const Decision& decision, size_t ticket, AnswerStyle style) {
   if (decision.error != Code::kOk) return ErrorText(decision.error, decision.message, style);
-  std::string text = fmt::format(
-      "{} granted {:<5} remaining {:<9} retry {:<11} reset {:<11} limit {}",
-      Verdict(decision.allowed, "allowed", "refused", style), decision.granted,
+  std::string text = Verdict(decision.allowed, "allowed", "refused", style);
+  text += PlainFormat(
+      " granted {:<5} remaining {:<9} retry {:<11} reset {:<11} limit {}", decision.granted,
       Count(decision.remaining), decision.allowed ? "-" : Time(decision.retry_after, style),
       Time(decision.reset_after, style), decision.limit.empty() ? "-" : decision.limit);
   if (decision.tiers) text += TiersText(*decision.tiers);
   text += ShadowText(decision);
-  if (ticket != 0) text += fmt::format("  ticket #{}", ticket);
+  if (ticket != 0) text += PlainFormat("  ticket #{}", ticket);
   return text;
 }
 
@@ -64,8 +64,8 @@ std::string LimitsText(const Decision& decision, AnswerStyle style) {
     const std::string most =
         limit.per == Duration::zero()
             ? Count(limit.limit)
-            : fmt::format("{} per {}", Count(limit.limit), DurationText(limit.per));
-    text += fmt::format("  {:<12} {:<20} remaining {:<9} reset {}", limit.name, most,
+            : PlainFormat("{} per {}", Count(limit.limit), DurationText(limit.per));
+    text += PlainFormat("  {:<12} {:<20} remaining {:<9} reset {}", limit.name, most,
                         Count(limit.remaining), Time(limit.reset_after, style));
     if (limit.shadow) text += "  shadow";
     if (limit.refused) text += "  refuses";
@@ -74,33 +74,32 @@ std::string LimitsText(const Decision& decision, AnswerStyle style) {
 }
 
 std::string ReservationText(const Reservation& reservation, size_t hold, AnswerStyle style) {
-  std::string text =
-      fmt::format("{} copies {:<4} held {}/{}  total {}/{}",
-                  Verdict(reservation.allowed, "granted", "refused", style), reservation.granted,
-                  reservation.held, Count(reservation.per_subject), reservation.held_total,
-                  Count(reservation.total));
+  std::string text = Verdict(reservation.allowed, "granted", "refused", style);
+  text +=
+      PlainFormat(" copies {:<4} held {}/{}  total {}/{}", reservation.granted, reservation.held,
+                  Count(reservation.per_subject), reservation.held_total, Count(reservation.total));
   for (const GroupStatus& group : reservation.groups) {
-    text += fmt::format("  group {} {}/{}", group.name, group.held, Count(group.limit));
+    text += PlainFormat("  group {} {}/{}", group.name, group.held, Count(group.limit));
   }
-  if (hold != 0) text += fmt::format("  hold #{}", hold);
+  if (hold != 0) text += PlainFormat("  hold #{}", hold);
   return text;
 }
 
 std::string SeizedText(const Seized& seized, size_t hold) {
-  std::string text = fmt::format("seized   copies {:<4} of {} {} {}", seized.copies,
+  std::string text = PlainFormat("seized   copies {:<4} of {} {} {}", seized.copies,
                                  seized.namespace_name, seized.resource, seized.subject);
-  for (const std::string& group : seized.groups) text += "  group " + group;
-  return text + fmt::format("  hold #{}", hold);
+  for (const std::string& group : seized.groups) text += PlainFormat("  group {}", group);
+  return text + PlainFormat("  hold #{}", hold);
 }
 
 std::string SettledText(const Settled& settled) {
-  return fmt::format("settled  charged {:<5} remaining {}", settled.charged,
+  return PlainFormat("settled  charged {:<5} remaining {}", settled.charged,
                      Count(settled.remaining));
 }
 
 std::string ErrorText(Code code, std::string_view message, AnswerStyle style) {
-  std::string text = Painted("error", "33", style) + " " + std::string(CodeName(code));
-  if (!message.empty()) text.append(": ").append(message);
+  std::string text = Painted("error", Ink::kYellow, style) + " " + std::string(CodeName(code));
+  if (!message.empty()) text += PlainFormat(": {}", message);
   return text;
 }
 

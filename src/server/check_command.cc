@@ -5,13 +5,13 @@
 
 namespace weir {
 
-int RunCheck(const CheckOptions& options, std::ostream& out, std::ostream& errors) {
+int RunCheck(const CheckOptions& options, Terminal& out, Terminal& errors) {
   const ParseResult result = LoadRulesPath(options.path, {.cluster = options.cluster});
-  (result.ok() ? out : errors) << CheckReport(result, options.colours);
+  Terminal& told = result.ok() ? out : errors;
+  told.PaintedLines(CheckReport(result, told.colours()));
   if (result.ok()) return 0;
   if (!options.cluster && LoadRulesPath(options.path, {.cluster = true}).ok()) {
-    errors << "For a node of a cluster they are right: weir check --cluster " << options.path
-           << "\n";
+    errors.Print("For a node of a cluster they are right: weir check --cluster {}\n", options.path);
   }
   return 1;
 }

@@ -64,6 +64,14 @@ void AddQuestions(const cluster::QuestionCounts& questions, MetricFamilies& all)
   add("given", questions.given);
 }
 
+void AddNames(const cluster::NodeStatus& status, MetricFamilies& all) {
+  all.Counter("weir_cluster_names_refused_total",
+              "Nodes that wanted the name of another which lives", Number(status.names_refused));
+  all.Counter("weir_cluster_names_disputed_total",
+              "How often another was met under this node's own name",
+              Number(status.names_disputed));
+}
+
 }  // namespace
 
 void AddClusterMetrics(const cluster::NodeStatus& status, MetricFamilies& all) {
@@ -83,6 +91,7 @@ void AddClusterMetrics(const cluster::NodeStatus& status, MetricFamilies& all) {
     all.Counter("weir_cluster_rejected_datagrams_total", "Datagrams that changed nothing",
                 Number(status.rejected[i]), {{"reason", reason}});
   }
+  AddNames(status, all);
   AddAges(status, all);
   AddCopies(status.copies, all);
   AddQuestions(status.questions, all);

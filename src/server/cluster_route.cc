@@ -2,7 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "fronts/http/json_out.h"
+#include "rules/warnings.h"
+#include "server/time_text.h"
 
 namespace weir {
 namespace {
@@ -35,8 +36,14 @@ OrderedJson ToJson(const cluster::NodeStatus& status, const std::string& address
                         {"address", address},
                         {"incarnation", status.incarnation},
                         {"ready", status.ready},
+                        {"problems", OrderedJson::array()},
                         {"peers", OrderedJson::array()},
                         {"rejected", OrderedJson::object()}};
+  for (const cluster::Problem& problem : status.problems) {
+    answer["problems"].push_back({{"code", problem.code},
+                                  {"message", problem.message},
+                                  {"since", InstantText(problem.since)}});
+  }
   for (const cluster::PeerStatus& peer : status.peers) answer["peers"].push_back(ToJson(peer));
   for (size_t i = 0; i < status.rejected.size(); ++i) {
     const auto reason = static_cast<cluster::Rejection>(i);
@@ -46,6 +53,7 @@ OrderedJson ToJson(const cluster::NodeStatus& status, const std::string& address
                       {"failed", status.copies.failed},     {"given", status.copies.given},
                       {"bytes_in", status.copies.bytes_in}, {"bytes_out", status.copies.bytes_out}};
   const cluster::QuestionCounts& questions = status.questions;
+  answer["names"] = {{"refused", status.names_refused}, {"disputed", status.names_disputed}};
   answer["questions"] = {{"asked", questions.asked},
                          {"answered", questions.answered},
                          {"unanswered", questions.unanswered},
@@ -53,30 +61,40 @@ OrderedJson ToJson(const cluster::NodeStatus& status, const std::string& address
   return answer;
 }
 
-void SendError(http::Responder& responder, int status, Code code, std::string_view message) {
-  std::string text;
-  http::AppendError(text, CodeName(code), message, "");
-  responder.Send({.status = status, .content_type = "application/json", .body = text});
+std::vector<std::string> Warnings(const Settings& settings, const Limiter& limiter) {
+  std::vector<std::string> all = PerNodeNotes(settings);
+  for (std::string& warning : RuleWarnings(*limiter.rules())) all.push_back(std::move(warning));
+  return all;
 }
 
 }  // namespace
 
-void AddClusterRoute(http::RouteTable& routes, ClusterService* cluster, const Tokens& tokens) {
-  routes.Add("GET", "/v1/cluster",
-             [cluster, &tokens](const http::HttpRequest& request, http::Responder responder) {
-               const std::string_view authorization =
-                   request.FindHeader("authorization").value_or("");
-               if (!tokens.Allow(authorization, request.from_loopback, Role::kRead, "")) {
-                 return SendError(responder, 401, Code::kUnauthenticated,
-                                  "a token that may read all namespaces is needed");
-               }
-               if (cluster == nullptr) {
-                 return SendError(responder, 404, Code::kNotFound,
-                                  "this server is not a node of a cluster (--cluster)");
-               }
-               const std::string text = ToJson(cluster->Status(), cluster->address()).dump();
-               responder.Send({.status = 200, .content_type = "application/json", .body = text});
-             });
+void AddClusterRoute(http::RouteTable& routes, ClusterService* cluster, const Limiter& limiter,
+                     const Settings& settings, ReportThread& reports) {
+  routes.Add(
+      "GET", "/v1/cluster", Operation::kCluster,
+      [cluster, &limiter, &settings, &reports](const http::HttpRequest& request,
+                                               http::Responder responder) {
+        if (!request.May(Operation::kCluster, "")) {
+          return LateAnswer::SendNow(
+              ErrorAnswer(
+                  {Code::kUnauthenticated, "a token that may read all namespaces is needed", ""}),
+              responder);
+        }
+        if (cluster == nullptr) {
+          return LateAnswer::SendNow(
+              ErrorAnswer(
+                  {Code::kNotFound, "this server is not a node of a cluster (--cluster)", ""}),
+              responder);
+        }
+        reports.Write(request, std::move(responder), [cluster, &limiter, &settings](const Turn&) {
+          OrderedJson answer = ToJson(cluster->Status(), cluster->address());
+          answer["adhoc_coordination"] = settings.adhoc_coordination;
+          answer["ratelimit_coordination"] = settings.ratelimit_coordination;
+          answer["warnings"] = Warnings(settings, limiter);
+          return Answer{.body = answer.dump()};
+        });
+      });
 }
 
 }  // namespace weir

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <deque>
 
-#include "fmt/format.h"
+#include "base/plain_text.h"
 #include "server/time_text.h"
 
 namespace weir {
@@ -25,7 +25,7 @@ class Parser {
     TakeRepeat();
     TakeVerb();
     if (mistake_.empty() && !words_.empty()) {
-      Mistake(fmt::format("'{}' is one word too many", words_.front()));
+      Mistake(PlainFormat("'{}' is one word too many", words_.front()));
     }
     if (!mistake_.empty()) return Error{Code::kBadRequest, mistake_};
     return command_;
@@ -69,7 +69,7 @@ class Parser {
 
   std::string Word(std::string_view what) {
     if (words_.empty()) {
-      Mistake(fmt::format("{} is missing; 'help' shows how lines look", what));
+      Mistake(PlainFormat("{} is missing; 'help' shows how lines look", what));
       return {};
     }
     std::string word = std::move(words_.front());
@@ -81,14 +81,14 @@ class Parser {
     uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size()) {
-      Mistake(fmt::format("{} is a whole number from 0, not '{}'", what, text));
+      Mistake(PlainFormat("{} is a whole number from 0, not '{}'", what, text));
     }
     return value;
   }
 
   Duration Time(std::string_view text) {
     const std::optional<Duration> time = ParseDuration(text);
-    if (!time) Mistake(fmt::format("'{}' is no duration such as 250ms or 1.5s", text));
+    if (!time) Mistake(PlainFormat("'{}' is no duration such as 250ms or 1.5s", text));
     return time.value_or(Duration{});
   }
 
@@ -102,7 +102,7 @@ class Parser {
     if (!Next("repeat")) return;
     command_.repeated = true;
     command_.repeat = Number(Word("N"), "N");
-    if (command_.repeat > kMostRepeats) Mistake(fmt::format("at most {} times", kMostRepeats));
+    if (command_.repeat > kMostRepeats) Mistake(PlainFormat("at most {} times", kMostRepeats));
     if (Next("every")) command_.every = Time(Word("DURATION"));
   }
 
@@ -162,7 +162,7 @@ class Parser {
         command_.amount = Number(word, verb == Verb::kReserve ? "COPIES" : "COST");
         has_amount = true;
       } else {
-        Mistake(fmt::format("'{}' is one word too many", word));
+        Mistake(PlainFormat("'{}' is one word too many", word));
       }
     }
     if (command_.least && *command_.least > command_.amount) Mistake("min is above the cost");
@@ -183,7 +183,7 @@ class Parser {
     }
     if (verb == Verb::kRelease) return;
     const std::string ttl = Word("ttl=DURATION");
-    if (ttl.substr(0, 4) != "ttl=") return Mistake(fmt::format("'{}' is not ttl=DURATION", ttl));
+    if (ttl.substr(0, 4) != "ttl=") return Mistake(PlainFormat("'{}' is not ttl=DURATION", ttl));
     command_.ttl = Time(std::string_view(ttl).substr(4));
   }
 

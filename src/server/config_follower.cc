@@ -2,11 +2,11 @@
 
 #include <pthread.h>
 
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "rules/parse.h"
+#include "server/private_files.h"
 
 namespace weir {
 namespace {
@@ -24,11 +24,17 @@ Error Broken(const std::string& why) {
 }  // namespace
 
 ConfigFollower::ConfigFollower(Options options, std::shared_ptr<spdlog::logger> log,
-                               ReloadCounters& reloads)
+                               ReloadCounters& reloads, Problems& problems)
     : options_(std::move(options)),
       log_(std::move(log)),
       reloads_(reloads),
-      client_(options_.address, options_.token, kDeadline) {}
+      problems_(problems),
+      client_({.url = options_.url,
+               .token = options_.token,
+               .deadline = kDeadline,
+               .tls = options_.tls,
+               .address_flag = "--config-from",
+               .tls_flags = "--config-tls-"}) {}
 
 std::shared_ptr<const Rulebook> ConfigFollower::Load() {
   std::shared_ptr<const Rulebook> rules = LoadCopy();
@@ -72,13 +78,15 @@ void ConfigFollower::Run() {
       Note(rules.error());
       continue;
     }
-    if (!trouble_.empty()) log_->info("the configuration of {} is back", options_.address);
     trouble_.clear();
     reloads_.last_failed.store(false);
+    problems_.Clear(ProblemKind::kConfigAway);
+    problems_.Clear(ProblemKind::kRulesUnreadable);
     if (*rules == nullptr) continue;
     install_(*rules);
     reloads_.done.fetch_add(1);
-    log_->info("new rules are in force: version {} of {}", known_.version, options_.address);
+    log_->info("new rules are in force: version {} of {}", known_.version, options_.url.authority);
+    problems_.Clear(ProblemKind::kNoRules);
   }
 }
 
@@ -87,9 +95,14 @@ Result<std::shared_ptr<const Rulebook>> ConfigFollower::Ask(bool wait) {
   if (wait) path += "&wait_ms=" + std::to_string(kWait.count());
   const Result<HttpAnswer> answer = client_.Get(path);
   if (!answer) return answer.error();
+  if (answer->status == 401) {
+    return Error{
+        Code::kUnavailable,
+        options_.url.authority + " wants a token that may read all namespaces: --config-token", ""};
+  }
   if (answer->status != 200) {
     return Error{Code::kUnavailable,
-                 options_.address + " answers " + std::to_string(answer->status) + ": " +
+                 options_.url.authority + " answers " + std::to_string(answer->status) + ": " +
                      answer->body.substr(0, 200),
                  ""};
   }
@@ -140,31 +153,33 @@ std::shared_ptr<const Rulebook> ConfigFollower::LoadCopy() {
   return nullptr;
 }
 
-// Replaced at once: a crash leaves the old one or the new one.
 void ConfigFollower::SaveCopy() {
   if (options_.copy.empty()) return;
   Json changes = Json::array();
   for (const auto& [name, tree] : known_.trees) {
     changes.push_back({{"namespace", name}, {"value", tree}});
   }
-  const std::string next = options_.copy + ".new";
-  std::ofstream file(next, std::ios::trunc);
-  file << PrintJson({{"version", known_.version}, {"full", true}, {"changes", changes}});
-  file.close();
-  std::error_code failed;
-  if (file) std::filesystem::rename(next, options_.copy, failed);
-  if (!file || failed) log_->error("{} cannot be written: no copy is kept", options_.copy);
+  const std::string text =
+      PrintJson({{"version", known_.version}, {"full", true}, {"changes", changes}});
+  if (const std::optional<Error> error = ReplaceFile(options_.copy, text)) {
+    log_->error("no copy of the configuration is kept: {}", error->message);
+  }
 }
 
 void ConfigFollower::Note(const Error& error) {
   if (trouble_ == error.message) return;
   trouble_ = error.message;
   // Rules that were read stay in force while the other server is away.
-  if (error.code == Code::kBadRequest) {
-    reloads_.last_failed.store(true);
-    reloads_.failed.fetch_add(1);
+  if (error.code != Code::kBadRequest) {
+    return problems_.Raise(
+        ProblemKind::kConfigAway,
+        "the configuration is not followed, rules stay as they are (--config-from): " +
+            error.message);
   }
-  log_->error("the old rules stay: {}", error.message);
+  reloads_.last_failed.store(true);
+  reloads_.failed.fetch_add(1);
+  problems_.Raise(ProblemKind::kRulesUnreadable, "the old rules stay; mend them at " +
+                                                     options_.url.authority + ": " + error.message);
 }
 
 }  // namespace weir

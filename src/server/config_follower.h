@@ -18,20 +18,23 @@
 #include "rules/rulebook.h"
 #include "server/client/http_client.h"
 #include "server/metrics.h"
+#include "server/problems.h"
 
 namespace weir {
 
 class ConfigFollower {
  public:
   struct Options {
-    std::string address;  // of the other server's HTTP front
+    ServerUrl url;  // the other server's HTTP front
     std::string token;
+    ClientTls tls;
     std::string copy;  // a file; empty: no copy is kept
     ParseOptions parse = {};
   };
   using Install = std::function<void(std::shared_ptr<const Rulebook>)>;
 
-  ConfigFollower(Options options, std::shared_ptr<spdlog::logger> log, ReloadCounters& reloads);
+  ConfigFollower(Options options, std::shared_ptr<spdlog::logger> log, ReloadCounters& reloads,
+                 Problems& problems);
   ~ConfigFollower() { Stop(); }
 
   // The rules to begin with: those of the server, else those of the copy. None if there is neither.
@@ -58,13 +61,14 @@ class ConfigFollower {
   const Options options_;
   const std::shared_ptr<spdlog::logger> log_;
   ReloadCounters& reloads_;
+  Problems& problems_;
   HttpClient client_;
   Install install_;
   std::thread thread_;
 
   // Of the thread alone, once it runs.
   Known known_;
-  std::string trouble_;  // what was last logged
+  std::string trouble_;  // empty: the last answer was good
 
   std::mutex mutex_;
   std::condition_variable stop_;

@@ -6,62 +6,15 @@
 #include <charconv>
 
 #include "fmt/format.h"
-#include "fronts/codes.h"
-#include "fronts/http/json_out.h"
-#include "fronts/way_back.h"
+#include "fronts/http/gate.h"
+#include "server/client/http_client.h"
+#include "server/late_answer.h"
 
 namespace weir {
 namespace {
 
 constexpr uint64_t kLongestWaitMillis = 60'000;
 constexpr uint64_t kMostAudit = 1000;
-
-struct Answer {
-  int status = 200;
-  std::string body = {};
-  std::string headers = {};
-};
-
-// The right to answer, carried to the service's thread. Whatever happens to it, the responder itself
-// is used and destroyed on its connection's thread only.
-class LateAnswer {
- public:
-  LateAnswer(const http::HttpRequest& request, http::Responder responder)
-      : way_back_(request.way_back->shared_from_this()),
-        responder_(std::make_shared<http::Responder>(std::move(responder))) {}
-  LateAnswer(const LateAnswer&) = delete;
-  LateAnswer& operator=(const LateAnswer&) = delete;
-  ~LateAnswer() {
-    if (responder_ != nullptr) Post([](http::Responder&) {});
-  }
-
-  void Send(Answer answer) {
-    Post([answer = std::move(answer)](http::Responder& responder) {
-      responder.Send({.status = answer.status,
-                      .content_type = answer.body.empty() ? "" : http::kJson,
-                      .body = answer.body,
-                      .headers = answer.headers});
-    });
-  }
-
- private:
-  template <typename Use>
-  void Post(Use use) {
-    const auto responder = std::move(responder_);
-    responder_ = nullptr;
-    way_back_->Post([responder, use = std::move(use)] { use(*responder); },
-                    [responder] { responder->Abandon(); });
-  }
-
-  const std::shared_ptr<WayBack> way_back_;
-  std::shared_ptr<http::Responder> responder_;
-};
-
-Answer ErrorAnswer(const Error& error) {
-  Answer answer{.status = HttpStatus(error.code)};
-  http::AppendError(answer.body, error);
-  return answer;
-}
 
 std::string Tag(uint64_t version) { return fmt::format("ETag: \"{}\"\r\n", version); }
 
@@ -125,61 +78,37 @@ Result<ConfigPath> ReadPath(std::string_view rest) {
   }
 }
 
-// A page of somebody else that is open in this machine's browser is on this machine, too.
-bool FromForeignPage(const http::HttpRequest& request) {
-  const auto origin = request.FindHeader("origin");
-  if (!origin) return false;
-  const size_t scheme = origin->find("://");
-  if (scheme == std::string_view::npos) return true;
-  std::string_view host = origin->substr(scheme + 3);
-  if (host.starts_with("[::1]")) return false;
-  host = host.substr(0, host.find(':'));
-  return host != "localhost" && host != "127.0.0.1";
-}
-
 // Who may do what, kept for the service's thread.
 class Caller {
  public:
-  Caller(const http::HttpRequest& request, const Tokens& tokens)
-      : tokens_(tokens),
-        authorization_(request.FindHeader("authorization").value_or("")),
-        from_loopback_(request.from_loopback && !FromForeignPage(request)),
+  explicit Caller(const http::HttpRequest& request)
+      : policy_(request.policy),
+        token_(request.who.token),
+        local_(request.who.local),
         peer_(request.peer) {}
 
-  bool May(Role role, std::string_view ns) const {
-    return tokens_.Allow(authorization_, from_loopback_, role, ns);
+  bool May(Operation what, std::string_view ns) const {
+    return policy_ == nullptr || policy_->May(what, ns, {token_, local_});
   }
-  // Some namespace at least, or all.
-  bool MayReadSome() const { return tokens_.required() ? tokens_.Knows(Token()) : from_loopback_; }
   // For the history: an address, and which token without telling it (the first eight digits of its
   // SHA-256).
   std::string who() const {
-    if (!tokens_.required()) return peer_;
-    const std::string_view token = Token();
+    if (token_.empty()) return peer_;
     std::array<unsigned char, SHA256_DIGEST_LENGTH> digest;
-    SHA256(reinterpret_cast<const unsigned char*>(token.data()), token.size(), digest.data());
+    SHA256(reinterpret_cast<const unsigned char*>(token_.data()), token_.size(), digest.data());
     return fmt::format("{} token {:02x}{:02x}{:02x}{:02x}", peer_, digest[0], digest[1], digest[2],
                        digest[3]);
   }
 
  private:
-  std::string_view Token() const {
-    constexpr std::string_view kScheme = "Bearer ";
-    const std::string_view all = authorization_;
-    return all.starts_with(kScheme) ? all.substr(kScheme.size()) : std::string_view();
-  }
-
-  const Tokens& tokens_;
-  const std::string authorization_;
-  const bool from_loopback_;
+  const AccessPolicy* const policy_;
+  const std::string token_;
+  const bool local_;
   const std::string peer_;
 };
 
 Answer Unauthenticated() {
-  return ErrorAnswer({Code::kUnauthenticated,
-                      "a token that may do this is needed; without --token-file, only this machine "
-                      "may",
-                      ""});
+  return ErrorAnswer({Code::kUnauthenticated, std::string(http::kTokenNeeded), ""});
 }
 
 Answer WrittenAnswer(const Written& written) {
@@ -193,53 +122,97 @@ Answer WrittenAnswer(const Written& written) {
   return {written.created ? 201 : 200, PrintJson(body), Tag(written.version)};
 }
 
+// As they are stored: nothing is parsed.
+std::string EntryText(const AuditEntry& entry) {
+  const auto json = [](const std::string& text) { return text.empty() ? "null" : text; };
+  return fmt::format(
+      R"({{"version":{},"at_ms":{},"who":{},"namespace":{},"path":{},"before":{},"after":{}}})",
+      entry.version, ToNanos(entry.at) / 1'000'000, PrintJson(entry.who),
+      PrintJson(entry.namespace_name), PrintJson(entry.path), json(entry.before),
+      json(entry.after));
+}
+
+// Where the next page is: the same question, from there on.
+std::string NextPage(const AuditQuery& query, const AuditEntry& last) {
+  return fmt::format("/v1/config/audit?namespace={}&before={}&after={}&limit={}",
+                     QueryPart(query.namespace_name), last.version, QueryPart(last.namespace_name),
+                     query.most);
+}
+
+Answer PageAnswer(const AuditQuery& query, const AuditPage& page, uint64_t version) {
+  std::string body = fmt::format(R"({{"version":{},"entries":[)", version);
+  for (const AuditEntry& entry : page.entries) {
+    if (&entry != &page.entries.front()) body += ',';
+    body += EntryText(entry);
+  }
+  body += R"(],"next":)";
+  body += page.more ? PrintJson(NextPage(query, page.entries.back())) : "null";
+  body += '}';
+  return {200, std::move(body)};
+}
+
+// {"version": N}, or {"version": N, "namespace": NAME}.
+struct RollbackBody {
+  uint64_t version = 0;
+  std::string ns;
+};
+
+std::optional<RollbackBody> ReadRollback(const Json& body) {
+  const bool one = body.is_object() && body.contains("namespace");
+  if (!body.is_object() || body.size() != (one ? 2u : 1u) || !body.contains("version") ||
+      !body["version"].is_number_unsigned()) {
+    return std::nullopt;
+  }
+  if (one && (!body["namespace"].is_string() || body["namespace"].get<std::string>().empty())) {
+    return std::nullopt;
+  }
+  return RollbackBody{body["version"].get<uint64_t>(),
+                      one ? body["namespace"].get<std::string>() : ""};
+}
+
 class ConfigRoutes {
  public:
-  ConfigRoutes(ConfigService& service, const Tokens& tokens) : service_(service), tokens_(tokens) {}
+  explicit ConfigRoutes(ConfigService& service) : service_(service) {}
 
   void Get(const http::HttpRequest& request, http::Responder responder) {
     const Result<ConfigPath> path = ReadPath(request.rest);
     const bool names = request.FindParameter("names").value_or("") == "true";
-    const auto caller = std::make_shared<Caller>(request, tokens_);
-    if (!path) return Send(responder, Checked(*caller, path.error()));
-    const bool may =
-        path->all() ? caller->MayReadSome() : caller->May(Role::kRead, path->namespace_name());
-    if (!may) return Send(responder, Unauthenticated());
-    Submit(request, std::move(responder), [=, this, path = *path](ConfigStore& store, Instant) {
+    if (!path) return LateAnswer::SendNow(ErrorAnswer(path.error()), responder);
+    const auto caller = std::make_shared<Caller>(request);
+    if (!path->all() && !caller->May(Operation::kReadConfig, path->namespace_name())) {
+      return LateAnswer::SendNow(Unauthenticated(), responder);
+    }
+    Submit(request, std::move(responder), [=, this, path = *path](ConfigStore& store, const Turn&) {
       service_.Freshen();  // while the database is away, what is in force
-      Result<ConfigValue> found = store.Read(path);
+      const auto shows = [&](const std::string& ns) {
+        return caller->May(Operation::kReadConfig, ns);
+      };
+      if (names) return Names(store, path, shows);
+      Result<ConfigStore::Text> found = store.ReadText(path, shows);
       if (!found) return ErrorAnswer(found.error());
-      if (path.all()) {
-        std::erase_if(found->value.get_ref<Json::object_t&>(),
-                      [&](const auto& one) { return !caller->May(Role::kRead, one.first); });
-      }
-      if (!names) return Answer{200, PrintJson(found->value), Tag(found->version)};
-      Json list = Json::array();
-      if (path.all()) {
-        for (const auto& one : found->value.items()) list.push_back(one.key());
-      } else {
-        list = *store.List(path);
-      }
-      return Answer{200, PrintJson(list), Tag(found->version)};
+      return Answer{200, std::move(found->json), Tag(found->version)};
     });
   }
 
   void Write(const http::HttpRequest& request, http::Responder responder) {
     const Result<ConfigPath> path = ReadPath(request.rest);
-    const Caller caller(request, tokens_);
-    if (!path) return Send(responder, Checked(caller, path.error()));
-    if (!caller.May(Role::kWrite, path->namespace_name()))
-      return Send(responder, Unauthenticated());
-    if (!service_.read_only().empty()) return Send(responder, ReadOnly());
+    const Caller caller(request);
+    if (!path) return LateAnswer::SendNow(ErrorAnswer(path.error()), responder);
+    if (!caller.May(Operation::kWriteConfig, path->namespace_name())) {
+      return LateAnswer::SendNow(Unauthenticated(), responder);
+    }
+    if (!service_.read_only().empty()) return LateAnswer::SendNow(ReadOnly(), responder);
     const bool deletes = request.method == "DELETE", patches = request.method == "PATCH";
-    Result<Json> body = deletes ? Json() : ReadJsonTree(request.body);
-    if (!body) return Send(responder, ErrorAnswer(body.error()));
-    const Writer writer{caller.who(), request.now, ReadGuard(request)};
+    // It is read where it is used: who waits for a decision does not wait for a large body.
     Submit(request, std::move(responder),
-           [=, path = *path, body = std::move(*body)](ConfigStore& store, Instant) {
+           [=, path = *path, text = std::string(request.body), who = caller.who(),
+            guard = ReadGuard(request)](ConfigStore& store, const Turn& now) {
+             const Writer writer{who, now, guard};
+             const Result<Json> body = deletes ? Json() : ReadJsonTree(text);
+             if (!body) return ErrorAnswer(body.error());
              const Result<Written> written = deletes   ? store.Delete(path, writer)
-                                             : patches ? store.Patch(path, body, writer)
-                                                       : store.Put(path, body, writer);
+                                             : patches ? store.Patch(path, *body, writer)
+                                                       : store.Put(path, *body, writer);
              if (!written) return ErrorAnswer(written.error());
              if (deletes) return Answer{204, "", Tag(written->version)};
              return WrittenAnswer(*written);
@@ -250,22 +223,20 @@ class ConfigRoutes {
     Error error;
     const auto since = NumberParameter(request, "since", 0, error);
     const auto wait = NumberParameter(request, "wait_ms", 0, error);
-    const auto caller = std::make_shared<Caller>(request, tokens_);
-    if (!caller->MayReadSome()) return Send(responder, Unauthenticated());
-    if (!since || !wait) return Send(responder, ErrorAnswer(error));
-    const Instant until =
-        request.now + std::chrono::milliseconds(std::min(*wait, kLongestWaitMillis));
+    const auto caller = std::make_shared<Caller>(request);
+    if (!since || !wait) return LateAnswer::SendNow(ErrorAnswer(error), responder);
+    const auto longest = std::chrono::milliseconds(std::min(*wait, kLongestWaitMillis));
     auto late = std::make_shared<LateAnswer>(request, std::move(responder));
     const auto answer = [late, caller, since = *since](ConfigStore& store) {
       late->Send(Changes(store, since, *caller));
     };
-    const bool taken = service_.Submit([=, this](ConfigStore& store, Instant) {
+    const bool taken = service_.Submit([=, this](ConfigStore& store, const Turn& now) {
       service_.Freshen();
       // Nothing is new only to whoever knows what there is.
       if (*wait == 0 || *since != store.version()) {
         return ConfigService::Reply([=, &store] { answer(store); });
       }
-      service_.Await(*since, until, answer);
+      service_.Await(*since, now.at() + longest, answer);
       return ConfigService::Reply([] {});
     });
     if (!taken) late->Send(Overloaded());
@@ -275,105 +246,105 @@ class ConfigRoutes {
     Error error;
     const auto before = NumberParameter(request, "before", 0, error);
     const auto limit = NumberParameter(request, "limit", 100, error);
-    const std::string ns(request.FindParameter("namespace").value_or(""));
-    const Caller caller(request, tokens_);
-    if (!caller.May(Role::kRead, ns)) return Send(responder, Unauthenticated());
-    if (!before || !limit) return Send(responder, ErrorAnswer(error));
-    Submit(request, std::move(responder), [=](ConfigStore& store, Instant) {
-      const auto entries = store.Audit(ns, std::min(*before, uint64_t{INT64_MAX}),
-                                       static_cast<size_t>(std::min(*limit, kMostAudit)));
-      if (!entries) return ErrorAnswer(entries.error());
-      Json list = Json::array();
-      for (const AuditEntry& entry : *entries) {
-        list.push_back({{"version", entry.version},
-                        {"at_ms", ToNanos(entry.at) / 1'000'000},
-                        {"who", entry.who},
-                        {"namespace", entry.namespace_name},
-                        {"path", entry.path},
-                        {"before", entry.before},
-                        {"after", entry.after}});
-      }
-      return Answer{200, PrintJson({{"version", store.version()}, {"entries", list}})};
+    AuditQuery query{.namespace_name = std::string(request.FindParameter("namespace").value_or("")),
+                     .before = before.value_or(0),
+                     .after = std::string(request.FindParameter("after").value_or("")),
+                     .most = static_cast<size_t>(std::min(limit.value_or(0), kMostAudit))};
+    if (!Caller(request).May(Operation::kReadConfig, query.namespace_name)) {
+      return LateAnswer::SendNow(Unauthenticated(), responder);
+    }
+    if (!before || !limit) return LateAnswer::SendNow(ErrorAnswer(error), responder);
+    Submit(request, std::move(responder), [query](ConfigStore& store, const Turn&) {
+      const Result<AuditPage> page = store.Audit(query);
+      return page ? PageAnswer(query, *page, store.version()) : ErrorAnswer(page.error());
     });
   }
 
   void Rollback(const http::HttpRequest& request, http::Responder responder) {
-    const Caller caller(request, tokens_);
-    if (!caller.May(Role::kWrite, "")) return Send(responder, Unauthenticated());
-    if (!service_.read_only().empty()) return Send(responder, ReadOnly());
+    const Caller caller(request);
     const Result<Json> body = ReadJsonTree(request.body);
-    if (!body) return Send(responder, ErrorAnswer(body.error()));
-    if (!body->is_object() || body->size() != 1 || !body->contains("version") ||
-        !(*body)["version"].is_number_unsigned()) {
-      return Send(responder,
-                  ErrorAnswer({Code::kBadRequest, "the body must be {\"version\": N}", "version"}));
+    const auto wanted = body ? ReadRollback(*body) : std::nullopt;
+    if (!caller.May(Operation::kWriteConfig, wanted ? wanted->ns : "")) {
+      return LateAnswer::SendNow(Unauthenticated(), responder);
     }
-    const Writer writer{caller.who(), request.now, ReadGuard(request)};
-    const uint64_t version = (*body)["version"].get<uint64_t>();
-    Submit(request, std::move(responder), [=](ConfigStore& store, Instant) {
-      const Result<Written> written = store.Rollback(version, writer);
-      return written ? WrittenAnswer(*written) : ErrorAnswer(written.error());
-    });
+    if (!service_.read_only().empty()) return LateAnswer::SendNow(ReadOnly(), responder);
+    if (!body) return LateAnswer::SendNow(ErrorAnswer(body.error()), responder);
+    if (!wanted) {
+      return LateAnswer::SendNow(
+          ErrorAnswer({Code::kBadRequest,
+                       "the body must be {\"version\": N} or {\"version\": N, \"namespace\": NAME}",
+                       "version"}),
+          responder);
+    }
+    Submit(request, std::move(responder),
+           [wanted = *wanted, who = caller.who(), guard = ReadGuard(request)](ConfigStore& store,
+                                                                              const Turn& now) {
+             const Result<Written> written =
+                 store.Rollback(wanted.version, wanted.ns, {who, now, guard});
+             return written ? WrittenAnswer(*written) : ErrorAnswer(written.error());
+           });
   }
 
  private:
-  // A stranger is not told which paths there are.
-  static Answer Checked(const Caller& caller, const Error& error) {
-    return caller.MayReadSome() ? ErrorAnswer(error) : Unauthenticated();
-  }
   Answer ReadOnly() const { return ErrorAnswer({Code::kReadOnly, service_.read_only(), ""}); }
   static Answer Overloaded() {
     return ErrorAnswer({Code::kOverloaded, "too much waits for the configuration's database", ""});
   }
-  static Answer Changes(ConfigStore& store, uint64_t since, const Caller& caller) {
-    const Result<ConfigChanges> changes = store.Since(since);
-    if (!changes) return ErrorAnswer(changes.error());
+  static Answer Names(const ConfigStore& store, const ConfigPath& path,
+                      const ConfigStore::Shows& shows) {
+    const auto names = store.List(path);
+    if (!names) return ErrorAnswer(names.error());
     Json list = Json::array();
-    for (const auto& [name, tree] : changes->trees) {
-      if (caller.May(Role::kRead, name)) list.push_back({{"namespace", name}, {"value", tree}});
+    for (const std::string& name : *names) {
+      if (!path.all() || shows(name)) list.push_back(name);
     }
-    const Json body = {{"version", changes->version}, {"full", changes->full}, {"changes", list}};
-    return {200, PrintJson(body), Tag(changes->version)};
+    return {200, PrintJson(list), Tag(store.VersionOf(path))};
   }
-
-  static void Send(http::Responder& responder, const Answer& answer) {
-    responder.Send({.status = answer.status,
-                    .content_type = http::kJson,
-                    .body = answer.body,
-                    .headers = answer.headers});
+  static Answer Changes(ConfigStore& store, uint64_t since, const Caller& caller) {
+    const Result<ConfigChanges> changes = store.Since(
+        since, [&](const std::string& ns) { return caller.May(Operation::kReadConfig, ns); });
+    if (!changes) return ErrorAnswer(changes.error());
+    std::string body =
+        fmt::format(R"({{"version":{},"full":{},"changes":[)", changes->version, changes->full);
+    for (const auto& [name, tree] : changes->trees) {
+      if (body.back() != '[') body += ',';
+      body += fmt::format(R"({{"namespace":{},"value":{}}})", PrintJson(name), tree);
+    }
+    return {200, body + "]}", Tag(changes->version)};
   }
 
   template <typename Do>
   void Submit(const http::HttpRequest& request, http::Responder responder, Do work) {
     auto late = std::make_shared<LateAnswer>(request, std::move(responder));
     const bool taken =
-        service_.Submit([late, work = std::move(work)](ConfigStore& store, Instant now) {
+        service_.Submit([late, work = std::move(work)](ConfigStore& store, const Turn& now) {
+          Answer answer = work(store, now);
           return ConfigService::Reply(
-              [late, answer = work(store, now)]() mutable { late->Send(std::move(answer)); });
+              [late, answer = std::move(answer)]() mutable { late->Send(std::move(answer)); });
         });
     if (!taken) late->Send(Overloaded());
   }
 
   ConfigService& service_;
-  const Tokens& tokens_;
 };
 
 }  // namespace
 
-void AddConfigRoutes(http::RouteTable& routes, ConfigService& service, const Tokens& tokens) {
-  const auto all = std::make_shared<ConfigRoutes>(service, tokens);
+void AddConfigRoutes(http::RouteTable& routes, ConfigService& service) {
+  const auto all = std::make_shared<ConfigRoutes>(service);
   const auto to = [&](void (ConfigRoutes::*handle)(const http::HttpRequest&, http::Responder)) {
     return [all, handle](const http::HttpRequest& request, http::Responder responder) {
       ((*all).*handle)(request, std::move(responder));
     };
   };
-  routes.AddPrefix("GET", "/v1/config/", to(&ConfigRoutes::Get));
+  constexpr Operation kReads = Operation::kReadConfig, kWrites = Operation::kWriteConfig;
+  routes.AddPrefix("GET", "/v1/config/", kReads, to(&ConfigRoutes::Get));
   for (const char* method : {"PUT", "PATCH", "DELETE"}) {
-    routes.AddPrefix(method, "/v1/config/", to(&ConfigRoutes::Write));
+    routes.AddPrefix(method, "/v1/config/", kWrites, to(&ConfigRoutes::Write));
   }
-  routes.Add("GET", "/v1/config", to(&ConfigRoutes::Since));
-  routes.Add("GET", "/v1/config/audit", to(&ConfigRoutes::Audit));
-  routes.Add("POST", "/v1/config/rollback", to(&ConfigRoutes::Rollback));
+  routes.Add("GET", "/v1/config", kReads, to(&ConfigRoutes::Since));
+  routes.Add("GET", "/v1/config/audit", kReads, to(&ConfigRoutes::Audit));
+  routes.Add("POST", "/v1/config/rollback", kWrites, to(&ConfigRoutes::Rollback));
 }
 
 }  // namespace weir

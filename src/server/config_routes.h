@@ -6,20 +6,21 @@
 //   PATCH  …                             a JSON merge patch (RFC 7396)
 //   DELETE …                             204
 //   GET    /v1/config?since=&wait_ms=    what has changed, waiting for a change
-//   GET    /v1/config/audit              who changed what; ?namespace=&before=&limit=
-//   POST   /v1/config/rollback           {version}: all as it was then, as a new version
+//   GET    /v1/config/audit              who changed what; ?namespace=&limit=; a page, and where the
+//                                        next one is (?before=&after=)
+//   POST   /v1/config/rollback           {version, namespace}: it, or all, as it was then, as a new
+//                                        version
 //
 // An ETag is the version of the namespace's last change; If-Match and If-None-Match: * guard a write.
-// Without tokens only this machine may ask, and no web page of others in its browser.
+// Who may ask: access.h. Bodies are read and answers written on the configuration's thread.
 #pragma once
 
 #include "fronts/http/route_table.h"
 #include "server/config_service.h"
-#include "server/tokens.h"
 
 namespace weir {
 
-// Both outlive the table.
-void AddConfigRoutes(http::RouteTable& routes, ConfigService& service, const Tokens& tokens);
+// The service outlives the table.
+void AddConfigRoutes(http::RouteTable& routes, ConfigService& service);
 
 }  // namespace weir

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include "rules/print.h"
+#include "server/rules_source.h"
 
 namespace weir {
 namespace {
@@ -19,11 +20,12 @@ ConfigPath Everything() { return *ConfigPath::Parse({"namespaces"}); }
 
 ConfigService::ConfigService(std::unique_ptr<ConfigStore> store, const Options& options,
                              Clock& clock, std::shared_ptr<spdlog::logger> log,
-                             ReloadCounters& reloads)
+                             ReloadCounters& reloads, Problems& problems)
     : options_(options),
       clock_(clock),
       log_(std::move(log)),
       reloads_(reloads),
+      problems_(problems),
       store_(std::move(store)) {}
 
 ConfigService::~ConfigService() { Stop(); }
@@ -31,11 +33,11 @@ ConfigService::~ConfigService() { Stop(); }
 Result<std::shared_ptr<const Rulebook>> ConfigService::Load() {
   const Result<uint64_t> version = store_->Refresh();
   if (!version) return version.error();
-  if (std::optional<Error> error = Seed(clock_.Now())) return *error;
+  if (std::optional<Error> error = Seed(Turn(clock_))) return *error;
   return installed_ = store_->rules();
 }
 
-std::optional<Error> ConfigService::Seed(Instant now) {
+std::optional<Error> ConfigService::Seed(const Turn& now) {
   if (options_.seed.empty() || store_->version() != 0) return std::nullopt;
   const Result<Json> tree = LoadNamespaces(options_.seed, options_.parse);
   if (!tree) return tree.error();
@@ -82,7 +84,7 @@ bool ConfigService::Submit(Work work) {
 }
 
 void ConfigService::Show(std::shared_ptr<const Rulebook> rules) {
-  Submit([rules = std::move(rules)](ConfigStore& store, Instant now) -> Reply {
+  Submit([rules = std::move(rules)](ConfigStore& store, const Turn& now) -> Reply {
     const Result<Json> tree = ReadRulesTree(PrintRules(*rules), "rules");
     if (tree && store.Refresh()) {
       store.Put(Everything(), tree->value("namespaces", Json::object()), {"elsewhere", now, {}});
@@ -110,19 +112,22 @@ void ConfigService::Run() {
         queue_.pop_front();
       }
     }
-    const Instant now = clock_.Now();
-    if (next.work && now - next.since < kLongestQueued) {
-      const Reply reply = next.work(*store_, now);
-      InstallNew(now);
-      reply();
+    if (next.work) {
+      const Turn now(clock_);
+      if (now.at() - next.since < kLongestQueued) {
+        const Reply reply = next.work(*store_, now);
+        InstallNew();
+        reply();
+      }
     }
-    if (now - looked_ >= kLookAtDatabaseEvery) Look(now);
+    const Turn now(clock_);
+    if (now.at() - looked_ >= kLookAtDatabaseEvery) Look(now);
     WakeWaiters(now, draining);
   }
-  WakeWaiters(clock_.Now(), true);
+  WakeWaiters(Turn(clock_), true);
 }
 
-void ConfigService::Look(Instant now) {
+void ConfigService::Look(const Turn& now) {
   looked_ = now;
   if (!options_.read_only.empty() || (!store_->shared() && store_->rules() != nullptr)) return;
   const Result<uint64_t> version = store_->Refresh();
@@ -133,10 +138,11 @@ void ConfigService::Look(Instant now) {
     error = Seed(now);
   }
   if (!error) {
-    if (!trouble_.empty()) log_->info("the configuration can be read again");
     trouble_.clear();
     reloads_.last_failed.store(false);
-    return InstallNew(now);
+    problems_.Clear(ProblemKind::kDatabaseAway);
+    problems_.Clear(ProblemKind::kRulesUnreadable);
+    return InstallNew();
   }
   Note(*error);
 }
@@ -144,13 +150,22 @@ void ConfigService::Look(Instant now) {
 void ConfigService::Note(const Error& error) {
   if (trouble_ == error.message) return;
   trouble_ = error.message;
-  // Rules that were read stay in force while the database is away; a server that has none, or is
-  // shown bad ones, is not ready.
-  if (installed_ == nullptr || error.code == Code::kBadRequest) {
+  // Rules that were read stay in force, whether the database is away or has bad ones.
+  const bool bad = error.code == Code::kBadRequest;
+  if (installed_ == nullptr || bad) {
     reloads_.last_failed.store(true);
     reloads_.failed.fetch_add(1);
   }
-  log_->error("the old rules stay: {}", error.message);
+  if (bad) {
+    problems_.Raise(
+        ProblemKind::kRulesUnreadable,
+        "the old rules stay; mend those in the database (weir config): " + error.message);
+  } else {
+    problems_.Raise(ProblemKind::kDatabaseAway,
+                    "the old rules stay and cannot be changed until the database answers "
+                    "(--database): " +
+                        error.message);
+  }
 }
 
 void ConfigService::Freshen() {
@@ -159,18 +174,20 @@ void ConfigService::Freshen() {
   if (!version) Note(version.error());
 }
 
-void ConfigService::InstallNew(Instant now) {
+void ConfigService::InstallNew() {
   if (!options_.read_only.empty() || store_->rules() == nullptr || store_->rules() == installed_)
     return;
   installed_ = store_->rules();
-  limiter_->Install(installed_, now);
+  LogWarnings(*installed_, *log_);
+  limiter_->Install(installed_, clock_.Now());
   reloads_.done.fetch_add(1);
   log_->info("new rules are in force: version {}", store_->version());
+  problems_.Clear(ProblemKind::kNoRules);
 }
 
-void ConfigService::WakeWaiters(Instant now, bool all) {
+void ConfigService::WakeWaiters(const Turn& now, bool all) {
   std::erase_if(waiters_, [&](const Waiter& waiter) {
-    const bool over = all || waiter.since != store_->version() || waiter.until <= now;
+    const bool over = all || waiter.since != store_->version() || waiter.until <= now.at();
     if (over) waiter.done(*store_);
     return over;
   });

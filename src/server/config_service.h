@@ -16,8 +16,10 @@
 #include <thread>
 #include <vector>
 
+#include "base/turn.h"
 #include "config/config_store.h"
 #include "server/metrics.h"
+#include "server/problems.h"
 #include "weir/limiter.h"
 
 namespace weir {
@@ -26,7 +28,7 @@ class ConfigService {
  public:
   // Runs when the rules that the work made are in force.
   using Reply = std::function<void()>;
-  using Work = std::function<Reply(ConfigStore&, Instant now)>;
+  using Work = std::function<Reply(ConfigStore&, const Turn& now)>;
 
   struct Options {
     std::string read_only;  // why: the store only shows rules that come from elsewhere
@@ -35,7 +37,7 @@ class ConfigService {
   };
 
   ConfigService(std::unique_ptr<ConfigStore> store, const Options& options, Clock& clock,
-                std::shared_ptr<spdlog::logger> log, ReloadCounters& reloads);
+                std::shared_ptr<spdlog::logger> log, ReloadCounters& reloads, Problems& problems);
   ~ConfigService();
 
   // The rules to begin with, read before Start. None, and the error, if there are none.
@@ -73,15 +75,17 @@ class ConfigService {
 
   void Run();
   void Note(const Error& error);
-  void Look(Instant now);
-  std::optional<Error> Seed(Instant now);
-  void InstallNew(Instant now);
-  void WakeWaiters(Instant now, bool all);
+  void Look(const Turn& now);
+  std::optional<Error> Seed(const Turn& now);
+  // Reads the clock anew: the database may have taken its time.
+  void InstallNew();
+  void WakeWaiters(const Turn& now, bool all);
 
   const Options options_;
   Clock& clock_;
   const std::shared_ptr<spdlog::logger> log_;
   ReloadCounters& reloads_;
+  Problems& problems_;
   Limiter* limiter_ = nullptr;
   std::thread thread_;
 
@@ -89,7 +93,7 @@ class ConfigService {
   const std::unique_ptr<ConfigStore> store_;
   std::shared_ptr<const Rulebook> installed_;
   std::vector<Waiter> waiters_;
-  std::string trouble_;  // what was last logged
+  std::string trouble_;  // empty: the last look was good
   Instant looked_{};
 
   std::mutex mutex_;

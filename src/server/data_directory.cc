@@ -5,7 +5,8 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
+
+#include "server/private_files.h"
 
 namespace weir {
 
@@ -13,15 +14,21 @@ Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(const std::string& pa
   const auto failed = [&](const std::string& why) {
     return Error{Code::kUnavailable, "--data " + path + ": " + why, ""};
   };
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error) return failed(error.message());
+  if (const std::optional<Error> error = MakePrivateDirectory(path)) return failed(error->message);
   FileDescriptor lock(open((path + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!lock) return failed(std::strerror(errno));
   if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     return failed("another server uses it; each needs its own");
   }
   return std::unique_ptr<DataDirectory>(new DataDirectory(path, std::move(lock)));
+}
+
+std::vector<std::string> DataDirectory::Files() const {
+  std::vector<std::string> files = {rules_copy(), holds(), incarnation(), path_ + "/lock"};
+  for (const std::string& database : {config(), state()}) {
+    for (std::string& file : SqliteFiles(database)) files.push_back(std::move(file));
+  }
+  return files;
 }
 
 }  // namespace weir

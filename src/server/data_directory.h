@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/file_descriptor.h"
 #include "weir/error.h"
@@ -17,9 +18,12 @@ namespace weir {
 
 class DataDirectory {
  public:
-  // Makes it if it is not there.
+  // Makes it, for this user alone, if it is not there.
   static Result<std::unique_ptr<DataDirectory>> Open(const std::string& path);
 
+  const std::string& path() const { return path_; }
+  // Whatever may lie in it.
+  std::vector<std::string> Files() const;
   std::string config() const { return path_ + "/weir.db"; }
   std::string rules_copy() const { return path_ + "/rules.json"; }
   std::string state() const { return path_ + "/state.db"; }

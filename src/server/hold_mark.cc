@@ -27,6 +27,11 @@ Result<std::unique_ptr<HoldMark>> HoldMark::Open(const std::string& path) {
   };
   const FileDescriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!file || ftruncate(file.get(), sizeof(Page)) != 0) return failed();
+  // A page that the disk has no room for would end the process when it is first written to.
+  if (const int error = posix_fallocate(file.get(), 0, sizeof(Page)); error != 0) {
+    errno = error;
+    return failed();
+  }
   void* const memory =
       mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
   if (memory == MAP_FAILED) return failed();

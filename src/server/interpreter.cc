@@ -4,7 +4,7 @@
 #include <charconv>
 #include <utility>
 
-#include "fmt/format.h"
+#include "base/plain_text.h"
 #include "server/time_text.h"
 
 namespace weir {
@@ -68,8 +68,8 @@ std::string Interpreter::Repeat(const Command& command) {
     last = Once(command);
     if (last_allowed_) ++allowed;
   }
-  return fmt::format("{} allowed, {} refused; the last:\n{}", allowed, command.repeat - allowed,
-                     last);
+  return PlainFormat("{} allowed, {} refused; the last:\n", allowed, command.repeat - allowed) +
+         last;
 }
 
 std::string Interpreter::Once(const Command& command) {
@@ -109,7 +109,7 @@ std::string Interpreter::Limits(const Command& command) {
 
 std::string Interpreter::Settle(const Command& command) {
   const std::optional<Ticket> ticket = Find(command.name);
-  if (!ticket) return Mistake(fmt::format("no ticket is called '{}'", command.name));
+  if (!ticket) return Mistake(PlainFormat("no ticket is called '{}'", command.name));
   const Result<Settled> settled = limiter_->Settle(*ticket, command.amount, Now());
   if (!settled) return Told(settled.error());
   return SettledText(*settled);
@@ -131,7 +131,7 @@ std::string Interpreter::Reserve(const Command& command) {
                       if (*at_once) {
                         answer = std::move(text);
                       } else {
-                        late_ += who + ": " + text + "\n";
+                        late_ += PlainText(who) + ": " + text + "\n";
                       }
                     });
   *at_once = false;
@@ -147,25 +147,25 @@ std::string Interpreter::ReserveText(const Result<Reservation>& reservation) {
 
 std::string Interpreter::Release(const Command& command) {
   const std::optional<Ticket> hold = Find(command.name);
-  if (!hold) return Mistake(fmt::format("no hold is called '{}'", command.name));
+  if (!hold) return Mistake(PlainFormat("no hold is called '{}'", command.name));
   const Result<uint64_t> left =
       limiter_->Release(Session(command.session), *hold, command.amount, Now());
   if (!left) return Told(left.error());
-  return fmt::format("released, {} left", *left);
+  return PlainFormat("released, {} left", *left);
 }
 
 std::string Interpreter::Transfer(const Command& command) {
   const std::optional<Ticket> hold = Find(command.name);
-  if (!hold) return Mistake(fmt::format("no hold is called '{}'", command.name));
+  if (!hold) return Mistake(PlainFormat("no hold is called '{}'", command.name));
   const Result<Ticket> transfer =
       limiter_->Transfer(Session(command.session), *hold, command.amount, command.ttl, Now());
   if (!transfer) return Told(transfer.error());
-  return fmt::format("staged, as #{}", Number(*transfer));
+  return PlainFormat("staged, as #{}", Number(*transfer));
 }
 
 std::string Interpreter::Seize(const Command& command) {
   const std::optional<Ticket> transfer = Find(command.name);
-  if (!transfer) return Mistake(fmt::format("no transfer is called '{}'", command.name));
+  if (!transfer) return Mistake(PlainFormat("no transfer is called '{}'", command.name));
   const Result<Seized> seized = limiter_->Seize(Session(command.session), *transfer, Now());
   if (!seized) return Told(seized.error());
   return SeizedText(*seized, Number(seized->hold));
@@ -174,7 +174,7 @@ std::string Interpreter::Seize(const Command& command) {
 std::string Interpreter::End(const Command& command) {
   const auto session = sessions_.find(command.session);
   if (session == sessions_.end()) {
-    return Mistake(fmt::format("no session is called '{}'", command.session));
+    return Mistake(PlainFormat("no session is called '{}'", command.session));
   }
   limiter_->EndSession(session->second, Now());
   sessions_.erase(session);
@@ -190,10 +190,10 @@ const SessionId& Interpreter::Session(const std::string& name) {
 std::string Interpreter::SetTime(const std::string& text) {
   const std::optional<Instant> time = ParseInstant(text, options_.start);
   if (!time) {
-    return Mistake(fmt::format("'{}' is no time such as 1.5s or 2026-11-15T10:00:00Z", text));
+    return Mistake(PlainFormat("'{}' is no time such as 1.5s or 2026-11-15T10:00:00Z", text));
   }
   if (*time < latest_) {
-    return Mistake(fmt::format("time does not go back: it is {} already",
+    return Mistake(PlainFormat("time does not go back: it is {} already",
                                DurationText(latest_ - options_.start)));
   }
   frozen_ = latest_ = *time;

@@ -5,6 +5,8 @@
 
 #include <spdlog/details/log_msg.h>
 
+#include "base/plain_text.h"
+
 namespace weir {
 
 void JsonFormatter::format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& out) {
@@ -16,8 +18,9 @@ void JsonFormatter::format(const spdlog::details::log_msg& message, spdlog::memo
        fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(message.time), millis % 1000)},
       {"level", std::string(spdlog::level::to_string_view(message.level).data())},
       {"message", std::string(message.payload.data(), message.payload.size())}};
+  // JSON escapes ASCII's control characters; PlainText does the others, as JSON would.
   const std::string text =
-      line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+      PlainText(line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) + "\n";
   out.append(text.data(), text.data() + text.size());
 }
 

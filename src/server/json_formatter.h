@@ -1,4 +1,5 @@
-// Log lines as JSON objects, one a line: {"time", "level", "message"}.
+// Log lines as JSON objects, one a line: {"time", "level", "message"}. They are plain text
+// (base/plain_text.h), and the message in them is what was told.
 #pragma once
 
 #include <memory>

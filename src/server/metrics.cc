@@ -50,6 +50,7 @@ void AddDecisions(const LimiterCounts& counts, MetricFamilies& all) {
 // The counters of one front, of all workers together.
 struct FrontSum {
   uint64_t accepted = 0, closed = 0, turned_away = 0, made_room = 0, timed_out = 0;
+  uint64_t greedy = 0, refused = 0;
   uint64_t bytes_in = 0, bytes_out = 0, nanos = 0;
   std::array<uint64_t, LatencyHistogram::kBuckets> buckets{};
 
@@ -59,6 +60,8 @@ struct FrontSum {
     turned_away += port.turned_away.Get();
     made_room += port.made_room.Get();
     timed_out += port.timed_out.Get();
+    greedy += port.greedy.Get();
+    refused += port.refused.Get();
     bytes_in += port.bytes_in.Get();
     bytes_out += port.bytes_out.Get();
     nanos += port.batch.nanos.Get();
@@ -84,6 +87,12 @@ void AddFronts(const std::map<std::string, FrontSum>& fronts, MetricFamilies& al
           &FrontSum::made_room);
   counter("weir_connections_timed_out_total", "Connections closed: a request did not end in time",
           &FrontSum::timed_out);
+  counter("weir_connections_greedy_total",
+          "Connections closed: they held the most when --connection-memory was used up",
+          &FrontSum::greedy);
+  counter("weir_overloaded_total",
+          "Requests that were not decided: they had waited longer than their deadline",
+          &FrontSum::refused);
   counter("weir_received_bytes_total", "Bytes received", &FrontSum::bytes_in);
   counter("weir_sent_bytes_total", "Bytes sent", &FrontSum::bytes_out);
   for (const auto& [front, sum] : fronts) {
@@ -101,13 +110,28 @@ void AddFronts(const std::map<std::string, FrontSum>& fronts, MetricFamilies& al
   }
 }
 
+// Of every kind, so that an alert sees 0 before it sees 1.
+void AddProblems(const Problems& problems, MetricFamilies& all) {
+  std::array<uint64_t, kProblemTraits.size()> count{};
+  for (const Problems::Problem& problem : problems.All()) {
+    ++count[static_cast<size_t>(problem.kind)];
+  }
+  all.Gauge("weir_ready", "1 if it may be asked for decisions, as /readyz answers",
+            problems.ready() ? 1 : 0);
+  for (size_t i = 0; i < count.size(); ++i) {
+    all.Gauge("weir_problem", "What is wrong now, by code; /readyz tells it in words",
+              Number(count[i]), {{"code", std::string(kProblemTraits[i].code)}});
+  }
+}
+
 }  // namespace
 
 std::string MetricsText(const Limiter& limiter, const std::vector<std::unique_ptr<Worker>>& workers,
-                        const ReloadCounters& reloads, const PersistCounters* persisted,
-                        ClusterService* cluster) {
+                        const ReloadCounters& reloads, const Problems& problems,
+                        const PersistCounters* persisted, ClusterService* cluster) {
   MetricFamilies all;
   all.Gauge("weir_info", "What is running", 1, {{"version", std::string(Version())}});
+  AddProblems(problems, all);
   AddDecisions(limiter.AllCounts(), all);
   std::map<std::string, FrontSum> fronts;
   for (const auto& worker : workers) {
@@ -146,6 +170,9 @@ std::string MetricsText(const Limiter& limiter, const std::vector<std::unique_pt
                 {{"outcome", "done"}});
     all.Counter("weir_persist_batches_total", "Batches of them",
                 Number(persisted->failed_batches.load()), {{"outcome", "failed"}});
+    all.Counter("weir_persist_damaged_total",
+                "States that were dropped: what was read is not what was written",
+                Number(persisted->damaged.load()));
   }
   if (cluster != nullptr) {
     AddClusterMetrics(cluster->Status(), all);

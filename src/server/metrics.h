@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "server/cluster_service.h"
+#include "server/problems.h"
 #include "server/worker.h"
 #include "weir/limiter.h"
 
@@ -26,11 +27,12 @@ struct PersistCounters {
   std::atomic<uint64_t> saved{0};
   std::atomic<uint64_t> batches{0};
   std::atomic<uint64_t> failed_batches{0};
+  std::atomic<uint64_t> damaged{0};  // rows that were not believed
 };
 
 // `persisted` and `cluster` may be null.
 std::string MetricsText(const Limiter& limiter, const std::vector<std::unique_ptr<Worker>>& workers,
-                        const ReloadCounters& reloads, const PersistCounters* persisted,
-                        ClusterService* cluster);
+                        const ReloadCounters& reloads, const Problems& problems,
+                        const PersistCounters* persisted, ClusterService* cluster);
 
 }  // namespace weir

@@ -4,7 +4,9 @@
 
 #include <filesystem>
 
+#include "rules/coordination.h"
 #include "rules/parse.h"
+#include "rules/warnings.h"
 
 namespace weir {
 namespace {
@@ -29,7 +31,11 @@ void LookAt(const std::string& path, std::string& seen) {
 
 ParseOptions OptionsOfRules(const Settings& settings) {
   // A server that has the configuration alone has it for others.
-  return {.cluster = !settings.cluster.empty() || settings.role == ServerRole::kConfig};
+  ParseOptions options{.cluster =
+                           !settings.cluster.empty() || settings.role == ServerRole::kConfig};
+  const std::optional<Coordination> ratelimit = CoordinationOfFlag(settings.ratelimit_coordination);
+  if (ratelimit && ratelimit->kind != Coordination::Kind::kLocal) options.ratelimit = ratelimit;
+  return options;
 }
 
 std::vector<std::string> RulesSource::Paths() const {
@@ -58,6 +64,10 @@ std::shared_ptr<const Rulebook> RulesSource::Load(std::string* errors) {
                                     settings_.ratelimit_config, OptionsOfRules(settings_));
   if (!result.ok()) *errors = ToString(result.errors);
   return result.rules;
+}
+
+void LogWarnings(const Rulebook& rules, spdlog::logger& log) {
+  for (const std::string& warning : RuleWarnings(rules)) log.warn("rules: {}", warning);
 }
 
 bool RulesSource::Changed() const { return watched() && Look() != looked_; }

@@ -1,6 +1,8 @@
 // Where a server's rules come from: files, read again when they change.
 #pragma once
 
+#include <spdlog/logger.h>
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +15,9 @@ namespace weir {
 
 // What rules may say on this server.
 ParseOptions OptionsOfRules(const Settings& settings);
+
+// What they say that is hardly meant.
+void LogWarnings(const Rulebook& rules, spdlog::logger& log);
 
 class RulesSource {
  public:

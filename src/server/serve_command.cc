@@ -1,32 +1,19 @@
 #include "server/serve_command.h"
 
+#include <malloc.h>
 #include <poll.h>
 #include <sys/signalfd.h>
 
 #include <csignal>
 
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
-
-#include "server/json_formatter.h"
+#include "server/plain_log.h"
 #include "server/server.h"
+#include "server/time_text.h"
 
 namespace weir {
 namespace {
 
 constexpr int kTickMillis = 100;
-
-std::shared_ptr<spdlog::logger> MakeLog(const Settings& settings) {
-  auto log = settings.log_json ? spdlog::stderr_logger_mt("weir") : spdlog::stderr_color_mt("weir");
-  log->set_level(spdlog::level::from_str(settings.log_level));
-  if (settings.log_json) {
-    log->set_formatter(std::make_unique<JsonFormatter>());
-  } else {
-    log->set_pattern("%Y-%m-%dT%H:%M:%S.%e %^%l%$ %v");
-  }
-  return log;
-}
 
 // Signals as something to wait for. They must be blocked before the first thread starts.
 class Signals {
@@ -58,7 +45,7 @@ void DrainAndStop(Server& server, SystemClock& clock, Signals& signals, Duration
   while (!server.drained() && clock.Now() < until) {
     const int signal = signals.Wait(kTickMillis);
     if (signal == SIGTERM || signal == SIGINT) break;  // twice: at once
-    server.Tick(clock.Now());
+    server.Tick(Turn(clock));
   }
   server.Stop();
 }
@@ -66,19 +53,26 @@ void DrainAndStop(Server& server, SystemClock& clock, Signals& signals, Duration
 }  // namespace
 
 int RunServe(const Settings& settings) {
+  // One heap for all threads: what one of them frees of the states is there for the others too. Decisions
+  // on keys that exist allocate nothing, and small pieces come from each thread's own cache.
+  mallopt(M_ARENA_MAX, 1);
   Signals signals;
-  const auto log = MakeLog(settings);
+  const auto log = MakeLog(settings.log_json, settings.log_level);
   SystemClock clock;
   Server server(settings, clock, log);
-  if (!server.Start()) return 1;
+  if (!server.Start()) return server.name_taken() ? kExitNameTaken : 1;
   while (true) {
     const int signal = signals.Wait(kTickMillis);
+    if (server.name_taken()) {  // whatever it would answer now, another answers too
+      server.Stop();
+      log->error("stopped: another node bears the name \"{}\"", settings.node);
+      return kExitNameTaken;
+    }
     if (signal == SIGTERM || signal == SIGINT) break;
-    if (signal == SIGHUP) server.Reload(clock.Now());
-    server.Tick(clock.Now());
+    if (signal == SIGHUP) server.Reload();
+    server.Tick(Turn(clock));
   }
-  log->info("stopping: open requests have {} s to end",
-            std::chrono::duration_cast<std::chrono::seconds>(settings.drain_timeout).count());
+  log->info("stopping: open requests have {} to end", SpokenDuration(settings.drain_timeout));
   DrainAndStop(server, clock, signals, settings.drain_timeout);
   log->info("stopped");
   return 0;

@@ -6,20 +6,25 @@
 #include "fronts/envoy/rate_limit_json.h"
 #include "fronts/grpc/grpc_front.h"
 #include "fronts/http/http_front.h"
+#include "fronts/letters.h"
 #include "fronts/poolcounter/poolcounter_front.h"
 #include "fronts/resp/resp_front.h"
+#include "limiter/rules_in_force.h"
+#include "rules/coordination.h"
 #include "rules/rulebook.h"
 #include "server/cluster_route.h"
 #include "server/config_routes.h"
+#include "server/machine_memory.h"
 #include "server/openapi.h"
+#include "server/private_files.h"
 #include "server/stats_route.h"
+#include "server/time_text.h"
 #include "server/version.h"
 
 namespace weir {
 namespace {
 
 constexpr Duration kLookAtFilesEvery = std::chrono::milliseconds(500);
-constexpr std::string_view kOff = "off";
 
 // As many connections as the machine allows.
 void RaiseFileLimit() {
@@ -46,39 +51,66 @@ void LogMistakes(spdlog::logger& log, std::string_view what, std::string_view mi
 }  // namespace
 
 Server::Server(const Settings& settings, Clock& clock, std::shared_ptr<spdlog::logger> log)
-    : settings_(settings), clock_(clock), log_(std::move(log)), source_(settings_) {}
+    : settings_(settings),
+      clock_(clock),
+      log_(std::move(log)),
+      problems_(clock_, log_),
+      access_({.token_file = settings_.token_file,
+               .decisions_open = settings_.decisions_open,
+               .metrics_open = settings_.metrics_open}),
+      source_(settings_),
+      reports_(clock) {}
 
 Server::~Server() { Stop(); }
 
 bool Server::Start() {
   RaiseFileLimit();
   if (!LoadSettings() || !CheckRole() || !OpenData() || !OpenCluster()) return false;
-  if (!MakeConfig() || !MakeLimiter(clock_.Now()) || !MakeKeeper(clock_.Now())) return false;
+  if (!MakeConfig() || !MakeLimiter() || !MakeKeeper()) return false;
+  connection_memory_ = std::make_unique<SharedBytes>(ConnectionMemory(settings_.connection_memory),
+                                                     Threads(settings_.threads));
   for (size_t i = 0; i < Threads(settings_.threads); ++i) {
-    workers_.push_back(std::make_unique<Worker>(
-        clock_, WorkerLimits{.connections = settings_.max_connections,
-                             .request_deadline = settings_.request_timeout,
-                             .session_timeout = settings_.session_timeout}));
+    workers_.push_back(
+        std::make_unique<Worker>(clock_,
+                                 WorkerLimits{.connections = settings_.max_connections,
+                                              .request_deadline = settings_.request_timeout,
+                                              .session_timeout = settings_.session_timeout,
+                                              .deadline = settings_.deadline},
+                                 *connection_memory_));
   }
   MakeFronts();
   config_->Start(*limiter_);
+  reports_.Start();
   if (!config_->read_only().empty()) config_->Show(limiter_->rules());
   if (follower_ != nullptr) {
-    follower_->Start(
-        [this](std::shared_ptr<const Rulebook> rules) { Put(std::move(rules), clock_.Now()); });
+    follower_->Start([this](std::shared_ptr<const Rulebook> rules) { Put(std::move(rules)); });
   }
   if (!OpenPorts()) return false;
   if (keeper_ != nullptr) keeper_->Start();
-  if (cluster_ != nullptr) JoinCluster();
+  if (cluster_ != nullptr && !JoinCluster()) return false;
   for (size_t i = 0; i < workers_.size(); ++i) workers_[i]->Start(static_cast<int>(i));
-  log_->info("ready");
+  TellWhetherReady();
+  for (const Problems::Problem& problem : problems_.All()) {
+    if (TraitsOf(problem.kind).stops) log_->warn("not ready: {}", problem.message);
+  }
   return true;
 }
 
+void Server::TellWhetherReady() {
+  const bool ready = problems_.ready();
+  if (told_ready_ == ready) return;
+  told_ready_ = ready;
+  if (grpc_ != nullptr) grpc_->health().SetServing(ready);
+  if (ready) log_->info("ready");
+}
+
 // Nobody is answered before this node knows what the others know, or has waited long enough.
-void Server::JoinCluster() {
+bool Server::JoinCluster() {
+  problems_.Raise(ProblemKind::kJoining, "asking the other nodes what they know");
   cluster_->Start();
   cluster_->AwaitReady();
+  problems_.Clear(ProblemKind::kJoining);
+  return !cluster_->yielded();
 }
 
 bool Server::LoadSettings() {
@@ -87,13 +119,22 @@ bool Server::LoadSettings() {
     log_->error("--trusted-hops: \"{}\" is not a network such as 10.0.0.0/8", hop);
     return false;
   }
-  if (settings_.token_file.empty()) return true;
-  Result<Tokens> tokens = Tokens::Load(settings_.token_file);
-  if (!tokens) {
-    log_->error("{}", tokens.error().message);
+  for (const std::string& origin : settings_.cors) {
+    const size_t scheme = origin.find("://");
+    const bool path = origin.find('/', scheme + 3) != std::string::npos;
+    if (origin == "*" || (scheme != std::string::npos && scheme > 0 && !path)) continue;
+    log_->error("--cors: \"{}\" is not an origin such as https://shop.example, or *", origin);
     return false;
   }
-  tokens_ = std::move(*tokens);
+  if (const std::optional<Error> error = access_.Load()) {
+    log_->error("{}", error->message);
+    return false;
+  }
+  if (!access_.decisions_open() && settings_.poolcounter != kOff) {
+    log_->error(
+        "--poolcounter has no word for a token: with --token-file it needs --decisions-open");
+    return false;
+  }
   return true;
 }
 
@@ -104,6 +145,8 @@ bool Server::CheckRole() {
     wrong = "--role limiter needs --config-from ADDRESS: whose configuration it follows";
   } else if (!follows && !settings_.config_from.empty()) {
     wrong = "--config-from goes with --role limiter";
+  } else if (!follows && settings_.config_tls.any()) {
+    wrong = "--config-tls-… goes with --config-from https://HOST:PORT";
   } else if (follows &&
              (source_.watched() || !settings_.seed.empty() || !settings_.database.empty())) {
     wrong = "--role limiter has its rules from --config-from: no --config, --seed or --database";
@@ -121,14 +164,17 @@ bool Server::OpenCluster() {
   }
   if (settings_.cluster.empty()) return true;
   Result<std::unique_ptr<ClusterService>> cluster =
-      ClusterService::Open(settings_, data_.get(), clock_, log_);
+      ClusterService::Open(settings_, data_.get(), clock_, log_, problems_);
   if (!cluster) {
     log_->error("{}", cluster.error().message);
     return false;
   }
   cluster_ = std::move(*cluster);
   log_->info("cluster on {} as {}", cluster_->address(), settings_.node);
-  if (settings_.peers.empty()) log_->warn("--peers is empty: this node has nobody to talk to");
+  for (const std::string& note : PerNodeNotes(settings_)) log_->warn("{}", note);
+  if (settings_.peers.empty()) {
+    problems_.Raise(ProblemKind::kNoPeers, "--peers is empty: this node has nobody to talk to");
+  }
   return true;
 }
 
@@ -140,6 +186,8 @@ bool Server::OpenData() {
     return false;
   }
   data_ = std::move(*data);
+  WarnIfOpen(data_->path(), *log_);
+  Tighten(data_->Files(), *log_);
   if (settings_.role == ServerRole::kConfig) return true;
   Result<std::unique_ptr<StateFile>> states = StateFile::Open(data_->state());
   Result<std::unique_ptr<HoldMark>> mark = HoldMark::Open(data_->holds());
@@ -159,22 +207,26 @@ bool Server::MakeConfig() {
   } else if (!settings_.config_from.empty()) {
     read_only =
         "the rules come from " + settings_.config_from + " (--config-from): change them there";
-    Result<std::string> address = HttpAddress(settings_.config_from);
-    if (!address) {
-      log_->error("--config-from: {}", address.error().message);
+    Result<ServerUrl> url =
+        ServerUrl::Parse(settings_.config_from, UrlKind::kHttp, settings_.config_tls.any());
+    if (!url) {
+      log_->error("--config-from: {}", url.error().message);
       return false;
     }
     follower_ = std::make_unique<ConfigFollower>(
-        ConfigFollower::Options{*address, settings_.config_token,
-                                data_ == nullptr ? "" : data_->rules_copy(),
-                                OptionsOfRules(settings_)},
-        log_, reloads_);
+        ConfigFollower::Options{.url = *url,
+                                .token = settings_.config_token,
+                                .tls = settings_.config_tls,
+                                .copy = data_ == nullptr ? "" : data_->rules_copy(),
+                                .parse = OptionsOfRules(settings_)},
+        log_, reloads_, problems_);
   }
   // Rules from elsewhere are only shown, from a database that lasts as long as the server.
   const std::string url = !read_only.empty()            ? ":memory:"
                           : !settings_.database.empty() ? settings_.database
                           : data_ != nullptr            ? data_->config()
                                                         : ":memory:";
+  if (!settings_.database.empty()) Tighten(SqliteFiles(settings_.database), *log_);
   Result<std::unique_ptr<Database>> database = OpenDatabase(url);
   if (!database) {
     log_->error("{}", database.error().message);
@@ -185,7 +237,7 @@ bool Server::MakeConfig() {
                                     ConfigStore::Options{.parse = OptionsOfRules(settings_)}),
       ConfigService::Options{
           .read_only = read_only, .seed = settings_.seed, .parse = OptionsOfRules(settings_)},
-      clock_, log_, reloads_);
+      clock_, log_, reloads_, problems_);
   return true;
 }
 
@@ -201,6 +253,11 @@ std::shared_ptr<const Rulebook> Server::FirstRules() {
     std::shared_ptr<const Rulebook> rules = follower_->Load();
     if (rules != nullptr) return rules;
     reloads_.last_failed.store(true);  // there, but not ready
+    problems_.Raise(ProblemKind::kNoRules,
+                    "there are no rules yet: " + settings_.config_from +
+                        " (--config-from) gave none" +
+                        (data_ == nullptr ? ", and without --data no copy is kept"
+                                          : ", and there is no copy in --data"));
     return std::make_shared<Rulebook>(std::vector<Namespace>{});
   }
   const Result<std::shared_ptr<const Rulebook>> rules = config_->Load();
@@ -209,14 +266,45 @@ std::shared_ptr<const Rulebook> Server::FirstRules() {
   // A database elsewhere may come yet: until then the server is there, but not ready.
   if (settings_.database.empty() || rules.error().code != Code::kUnavailable) return nullptr;
   reloads_.last_failed.store(true);
+  problems_.Raise(
+      ProblemKind::kNoRules,
+      "there are no rules yet: the database (--database) cannot be read: " + rules.error().message);
   return std::make_shared<Rulebook>(std::vector<Namespace>{});
 }
 
-bool Server::MakeLimiter(Instant now) {
+// "weir 0.1.0: rules from rules.yaml: 1 namespace, 2 resources, 5 limits"
+void Server::TellWhatThisIs(const Rulebook& rules) {
+  size_t resources = 0;
+  for (const Namespace& ns : rules.namespaces()) resources += ns.resources.size();
+  const auto count = [](size_t n, std::string_view what) {
+    return std::to_string(n) + " " + std::string(what) + (n == 1 ? "" : "s");
+  };
+  log_->info("weir {}: rules from {}: {}, {}, {}", Version(), WhereRulesComeFrom(),
+             count(rules.namespaces().size(), "namespace"), count(resources, "resource"),
+             count(rules.all().size(), "limit"));
+}
+
+std::string Server::WhereRulesComeFrom() const {
+  if (source_.watched()) {
+    const bool both = !settings_.config.empty() && !settings_.ratelimit_config.empty();
+    return settings_.config + (both ? " and " : "") + settings_.ratelimit_config;
+  }
+  if (!settings_.config_from.empty()) return settings_.config_from + " (--config-from)";
+  if (!settings_.database.empty())
+    return "the database (--database)";  // its URL may have a password
+  return data_ != nullptr ? data_->config() : "a database in memory";
+}
+
+bool Server::MakeLimiter() {
   std::shared_ptr<const Rulebook> rules = FirstRules();
   if (rules == nullptr) return false;
+  TellWhatThisIs(*rules);
+  LogWarnings(*rules, *log_);
+  const Turn now(clock_);
   LimiterOptions options{
       .memory_bytes = settings_.memory_bytes, .node = settings_.node, .adhoc = settings_.adhoc};
+  options.adhoc_sharing =
+      SharingOf(CoordinationOfFlag(settings_.adhoc_coordination).value_or(Coordination{}));
   if (states_ != nullptr) options.secret = states_->secret();
   if (cluster_ != nullptr) options.secret = cluster_->hash_secret();
   if (mark_ != nullptr) {
@@ -226,8 +314,8 @@ bool Server::MakeLimiter(Instant now) {
       copies_from_ = After(now, settings_.session_timeout);
       log_->warn(
           "the last server ended without notice while copies were held: no copies are "
-          "granted for {} s",
-          std::chrono::duration<double>(settings_.session_timeout).count());
+          "granted for {}",
+          SpokenDuration(settings_.session_timeout));
     }
   }
   limiter_ = std::make_unique<Limiter>(std::move(rules), options, now);
@@ -235,7 +323,7 @@ bool Server::MakeLimiter(Instant now) {
   return true;
 }
 
-bool Server::MakeKeeper(Instant now) {
+bool Server::MakeKeeper() {
   if (states_ == nullptr) {
     if (settings_.role != ServerRole::kConfig && !limiter_->PersistentLimits().empty()) {
       log_->warn("limits with `persist` are forgotten when this server stops: there is no --data");
@@ -243,138 +331,51 @@ bool Server::MakeKeeper(Instant now) {
     return true;
   }
   keeper_ = std::make_unique<StateKeeper>(std::move(states_), settings_.persist_interval, *limiter_,
-                                          clock_, log_);
-  const std::optional<Error> error = keeper_->Restore(now);
+                                          clock_, problems_);
+  const std::optional<Error> error = keeper_->Restore();
   if (error) log_->error("the use that was kept cannot be read: {}", error->message);
   return !error;
 }
 
-void Server::Put(std::shared_ptr<const Rulebook> rules, Instant now) {
+void Server::Put(std::shared_ptr<const Rulebook> rules) {
+  LogWarnings(*rules, *log_);
   config_->Show(rules);
-  limiter_->Install(std::move(rules), now);
+  limiter_->Install(std::move(rules), clock_.Now());
 }
 
-void Server::MakeFronts() {
-  if (settings_.http != kOff) {
-    HttpOptions options{.decides = settings_.role != ServerRole::kConfig};
-    options.longest_session = settings_.session_timeout;
-    for (const std::string& hop : settings_.trusted_hops) {
-      options.trusted_hops.push_back(*http::ParseNetwork(hop));
-    }
-    options.json_rate_limit = [this](std::string_view body, Instant now) {
-      auto [status, text] = AnswerJson(*limiter_, body, now);
-      return HttpOptions::JsonAnswer{status, std::move(text)};
-    };
-    options.ready = [this] {
-      const bool joined = cluster_ == nullptr || cluster_->ready();
-      return !draining_.load() && !reloads_.last_failed.load() && joined;
-    };
-    auto http = std::make_unique<HttpFront>(*limiter_, std::move(options));
-    AddServerRoutes(*http);
-    fronts_.push_back(std::move(http));
-  }
-  if (settings_.role == ServerRole::kConfig) return;
-  if (settings_.grpc != kOff) {
-    auto grpc = std::make_unique<GrpcFront>(*limiter_);
-    grpc_ = grpc.get();
-    fronts_.push_back(std::move(grpc));
-  }
-  if (settings_.resp != kOff) {
-    RespOptions options{.adhoc = settings_.adhoc, .version = std::string(Version())};
-    if (tokens_.required()) {
-      options.password = [this](std::string_view password) { return tokens_.Knows(password); };
-    }
-    fronts_.push_back(std::make_unique<RespFront>(*limiter_, std::move(options)));
-  }
-  if (settings_.poolcounter != kOff) {
-    fronts_.push_back(std::make_unique<PoolCounterFront>(*limiter_));
-  }
-}
-
-void Server::AddServerRoutes(HttpFront& http) {
-  AddStatsRoute(http.routes(), *limiter_, tokens_);
-  AddConfigRoutes(http.routes(), *config_, tokens_);
-  AddClusterRoute(http.routes(), cluster_.get(), tokens_);
-  http.routes().Add("GET", "/v1/openapi.json",
-                    [](const http::HttpRequest&, http::Responder responder) {
-                      responder.Send({.content_type = "application/json", .body = OpenApi()});
-                    });
-  http.routes().Add("GET", "/metrics", [this](const http::HttpRequest&, http::Responder responder) {
-    const std::string text =
-        MetricsText(*limiter_, workers_, reloads_,
-                    keeper_ == nullptr ? nullptr : &keeper_->counters(), cluster_.get());
-    responder.Send({.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = text});
-  });
-}
-
-bool Server::OpenPorts() {
-  for (const auto& front : fronts_) {
-    const std::string_view name = front->name();
-    const std::string& address = name == "http"   ? settings_.http
-                                 : name == "grpc" ? settings_.grpc
-                                 : name == "resp" ? settings_.resp
-                                                  : settings_.poolcounter;
-    if (!OpenPort(*front, address)) return false;
-  }
-  return true;
-}
-
-bool Server::OpenPort(Front& front, const std::string& text) {
-  Result<Address> address = Address::Parse(text);
-  if (!address) {
-    log_->error("--{}: {}", front.name(), address.error().message);
-    return false;
-  }
-  const Tls* tls = nullptr;
-  if (settings_.tls.any()) {
-    auto opened = Tls::Open(settings_.tls, std::string(front.alpn()));
-    if (!opened) {
-      log_->error("{}", opened.error().message);
-      return false;
-    }
-    tls_.push_back(std::move(*opened));
-    tls = tls_.back().get();
-  }
-  // Sockets that share a port share it with those of another server as well, unseen: look first.
-  Result<FileDescriptor> alone = Listen(*address, false);
-  if (!alone) {
-    log_->error("--{0}: {1}; --{0} ADDRESS or WEIR_{2} names another", front.name(),
-                alone.error().message, absl::AsciiStrToUpper(std::string(front.name())));
-    return false;
-  }
-  alone->Close();
-  for (const auto& worker : workers_) {
-    Result<FileDescriptor> socket = Listen(*address, true);
-    if (!socket) {
-      log_->error("--{}: {}", front.name(), socket.error().message);
-      return false;
-    }
-    // Port 0 is any: the other workers listen on the one that the first was given.
-    *address = Address::OfSocket(socket->get());
-    worker->Serve({&front, *address, tls}, std::move(*socket));
-  }
-  listening_.push_back({std::string(front.name()), *address, tls != nullptr});
-  log_->info("{} on {}{}", front.name(), address->ToString(), tls == nullptr ? "" : " (TLS)");
-  return true;
-}
-
-void Server::Tick(Instant now) {
+void Server::Tick(const Turn& now) {
   limiter_->Tick(now);
-  if (mark_ != nullptr && now >= copies_from_) mark_->Recovered();
-  if (now - looked_ < kLookAtFilesEvery) return;
+  if (mark_ != nullptr && now.at() >= copies_from_) mark_->Recovered();
+  TellWhetherReady();
+  if (now.at() - looked_ < kLookAtFilesEvery) return;
   looked_ = now;
-  if (source_.Changed()) ReloadRules(now);
+  if (cluster_ != nullptr) cluster_->TellProblems();
+  if (source_.Changed()) ReloadRules();
 }
 
-void Server::Reload(Instant now) {
-  ReloadRules(now);
+void Server::Reload() {
+  ReloadRules();
+  if (const std::optional<Error> error = access_.Load()) {
+    problems_.Raise(ProblemKind::kTokensUnreadable,
+                    "the old tokens stay; mend the file and send SIGHUP: " + error->message);
+  } else if (access_.has_tokens()) {
+    problems_.Clear(ProblemKind::kTokensUnreadable);
+    log_->info("the tokens of {} are in force", settings_.token_file);
+  }
   for (const auto& tls : tls_) {
     const Result<bool> loaded = tls->Reload();
-    if (!loaded) log_->error("the old certificate stays: {}", loaded.error().message);
+    if (loaded) {
+      problems_.Clear(ProblemKind::kCertificateUnreadable);
+    } else {
+      problems_.Raise(
+          ProblemKind::kCertificateUnreadable,
+          "the old certificate stays; mend the files and send SIGHUP: " + loaded.error().message);
+    }
   }
+  if (cluster_ != nullptr) cluster_->ReloadKeys();
 }
 
-void Server::ReloadRules(Instant now) {
+void Server::ReloadRules() {
   if (!source_.watched()) return;
   std::string errors;
   std::shared_ptr<const Rulebook> rules = source_.Load(&errors);
@@ -382,17 +383,21 @@ void Server::ReloadRules(Instant now) {
   if (rules == nullptr) {
     reloads_.failed.fetch_add(1);
     LogMistakes(*log_, "the old rules stay", errors);
+    problems_.Raise(ProblemKind::kRulesUnreadable,
+                    "the old rules stay; mend the file, `weir check` shows all mistakes: " +
+                        errors.substr(0, errors.find('\n')));
     return;
   }
-  Put(std::move(rules), now);
+  Put(std::move(rules));
   reloads_.done.fetch_add(1);
   log_->info("new rules are in force");
+  problems_.Clear(ProblemKind::kRulesUnreadable);
 }
 
 void Server::Drain() {
-  draining_.store(true);
+  problems_.Raise(ProblemKind::kDraining, "told to stop: open requests end, new ones go elsewhere");
+  TellWhetherReady();
   config_->Drain();
-  if (grpc_ != nullptr) grpc_->health().SetServing(false);
   for (const auto& worker : workers_) worker->Drain();
 }
 
@@ -406,6 +411,7 @@ bool Server::drained() const {
 void Server::Stop() {
   if (follower_ != nullptr) follower_->Stop();
   if (config_ != nullptr) config_->Stop();
+  reports_.Stop();
   for (const auto& worker : workers_) worker->Stop();
   if (cluster_ != nullptr) cluster_->Stop();  // nobody decides any more
   if (keeper_ != nullptr) keeper_->Stop();

@@ -2,7 +2,7 @@
 //
 //   Server server(settings, clock, log);
 //   server.Start();              listens and serves
-//   server.Tick(now);            now and then: state expires, changed rules are read
+//   server.Tick(Turn(clock));    now and then: state expires, changed rules are read
 //   server.Drain(); …            nobody new; open requests end
 #pragma once
 
@@ -12,16 +12,19 @@
 
 #include <spdlog/logger.h>
 
+#include "fronts/http/gate.h"
+#include "server/access.h"
 #include "server/cluster_service.h"
 #include "server/config_follower.h"
 #include "server/config_service.h"
 #include "server/data_directory.h"
 #include "server/hold_mark.h"
 #include "server/metrics.h"
+#include "server/problems.h"
+#include "server/report_thread.h"
 #include "server/rules_source.h"
 #include "server/settings.h"
 #include "server/state_keeper.h"
-#include "server/tokens.h"
 #include "server/worker.h"
 
 namespace weir {
@@ -29,16 +32,22 @@ namespace weir {
 class GrpcFront;
 class HttpFront;
 
+// As an address of a front: there is none.
+inline constexpr std::string_view kOff = "off";
+
 class Server {
  public:
   Server(const Settings& settings, Clock& clock, std::shared_ptr<spdlog::logger> log);
   ~Server();
 
-  // False, having logged why, if something is wrong with the settings, the rules or an address.
+  // False, having logged why, if something is wrong with the settings, the rules or an address, or if
+  // another node of the cluster bears this one's name.
   bool Start();
-  void Tick(Instant now);
+  // It bears the name of another node, and must end at once.
+  bool name_taken() const { return cluster_ != nullptr && cluster_->yielded(); }
+  void Tick(const Turn& now);
   // Reads rules and certificates again, now.
-  void Reload(Instant now);
+  void Reload();
   void Drain();
   bool drained() const;
   void Stop();
@@ -53,26 +62,32 @@ class Server {
 
  private:
   bool LoadSettings();
+  http::GateOptions MakeGate() const;
   bool CheckRole();
   bool OpenData();
   bool OpenCluster();
-  void JoinCluster();
+  bool JoinCluster();
   bool MakeConfig();
   std::shared_ptr<const Rulebook> FirstRules();
-  bool MakeLimiter(Instant now);
-  bool MakeKeeper(Instant now);
-  void Put(std::shared_ptr<const Rulebook> rules, Instant now);
+  bool MakeLimiter();
+  bool MakeKeeper();
+  void Put(std::shared_ptr<const Rulebook> rules);
   void MakeFronts();
   bool OpenPorts();
   bool OpenPort(Front& front, const std::string& address);
-  void ReloadRules(Instant now);
+  void ReloadRules();
   void AddServerRoutes(HttpFront& http);
+  void TellWhetherReady();
+  void TellWhatThisIs(const Rulebook& rules);
+  std::string WhereRulesComeFrom() const;
 
   const Settings settings_;
   Clock& clock_;
   const std::shared_ptr<spdlog::logger> log_;
 
-  Tokens tokens_;
+  Problems problems_;
+  std::optional<bool> told_ready_;
+  Access access_;
   RulesSource source_;
   ReloadCounters reloads_;
   std::unique_ptr<DataDirectory> data_;  // null: nothing is kept
@@ -83,14 +98,16 @@ class Server {
   std::vector<std::unique_ptr<Front>> fronts_;
   GrpcFront* grpc_ = nullptr;  // one of fronts_
   std::vector<std::unique_ptr<Tls>> tls_;
+  std::unique_ptr<SharedBytes> connection_memory_;         // of all ports
+  std::vector<std::unique_ptr<SharedBytes>> port_memory_;  // of each
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<Listening> listening_;
   Instant looked_{};
-  Instant copies_from_{};  // after a crash
-  std::atomic<bool> draining_{false};
+  Instant copies_from_{};                  // after a crash
   std::unique_ptr<ConfigService> config_;  // ends before what it answers through
   std::unique_ptr<ConfigFollower> follower_;
   std::unique_ptr<StateKeeper> keeper_;
+  ReportThread reports_;  // likewise
 };
 
 }  // namespace weir

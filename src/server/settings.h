@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "server/client/client_stream.h"
 #include "server/net/tls.h"
 #include "weir/instant.h"
 
@@ -26,6 +27,7 @@ struct Settings {
   std::string ratelimit_config;  // a directory in the format of envoyproxy/ratelimit
   std::string config_from;       // the address of a server whose configuration this one follows
   std::string config_token;      // that it wants
+  ClientTls config_tls;          // how to talk to it, if by TLS
 
   std::string http = "127.0.0.1:8080";  // "off": not served
   std::string grpc = "127.0.0.1:8081";
@@ -35,7 +37,10 @@ struct Settings {
   int threads = 0;  // 0: one for each core
   uint64_t memory_bytes = uint64_t{1} << 30;
   bool adhoc = true;
-  std::string data;  // a directory for what is kept; empty: nothing is
+  // Of limits that have none of their own: local, replicated or replicated:counter|queue|debt.
+  std::string adhoc_coordination = "local";      // those that requests carry
+  std::string ratelimit_coordination = "local";  // those of ratelimit_config
+  std::string data;                              // a directory for what is kept; empty: nothing is
   Duration persist_interval = std::chrono::milliseconds(100);
   std::string node = "local";
   // The cluster that this server is a node of.
@@ -45,11 +50,15 @@ struct Settings {
 
   TlsFiles tls;
   std::string token_file;
+  bool decisions_open = false;            // though there is a token file
+  bool metrics_open = false;              // likewise
+  std::vector<std::string> cors;          // origins whose pages may ask for decisions
   std::vector<std::string> trusted_hops;  // CIDRs
 
   uint64_t max_connections = 10'000;
   Duration request_timeout = std::chrono::seconds(10);  // for a request to come to its end
-  Duration deadline = std::chrono::milliseconds(20);    // for a store that has to be waited for
+  uint64_t connection_memory = 0;                       // of all connections; 0: by the machine
+  Duration deadline = std::chrono::milliseconds(20);    // for a request to be decided
   Duration drain_timeout = std::chrono::seconds(10);
   Duration session_timeout = std::chrono::seconds(15);  // until a client that was cut off is gone
 

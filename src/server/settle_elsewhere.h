@@ -1,7 +1,11 @@
 // Tickets that clients bring to another node than the one that issued them: what the two nodes say.
 //
-//   question   ticket (16 bytes), cost (8)
-//   answer     0, charged (8), remaining (8); or the code of an error, and its message
+//   question   version (1 byte), kind (1), ticket (16), cost (8)
+//   answer     version (1 byte), outcome (1); if that is settled: charged (8), remaining (8); else
+//              the message
+//
+// Numbers are in network byte order. Kinds and outcomes have numbers of their own, which never change:
+// nodes of different versions and processors read each other, or say that they cannot.
 #pragma once
 
 #include <string>

@@ -6,6 +6,7 @@
 
 #include <absl/strings/escaping.h>
 
+#include "base/keyed_hash.h"
 #include "base/random.h"
 
 namespace weir {
@@ -34,27 +35,6 @@ bool ReadTwoWords(std::string_view text, uint64_t& high, uint64_t& low) {
   return true;
 }
 
-std::optional<StateFile::Row> ReadRow(const DatabaseRow& row) {
-  StateFile::Row read;
-  SavedState& saved = read.saved;
-  for (const DatabaseValue& value : row) {
-    if (!value) return std::nullopt;
-  }
-  const auto use = ReadWord(*row[4], 10), at = ReadWord(*row[5], 10);
-  const std::string& digits = *row[3];
-  const bool hexadecimal = digits.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (!ReadTwoWords(*row[0], saved.key_high, saved.key_low) || !use || !at || !hexadecimal ||
-      digits.size() % 2 != 0) {
-    return std::nullopt;
-  }
-  saved.limit = *row[1];
-  saved.numbers = *row[2];
-  saved.state = absl::HexStringToBytes(digits);
-  saved.use = *use;
-  read.at = Instant(std::chrono::milliseconds(*at));
-  return read;
-}
-
 int64_t Millis(Instant instant) { return ToNanos(instant) / 1'000'000; }
 
 }  // namespace
@@ -69,6 +49,7 @@ Result<std::unique_ptr<StateFile>> StateFile::Open(const std::string& path) {
   std::unique_ptr<StateFile> file(new StateFile(std::move(*database)));
   if (std::optional<Error> error = file->CreateTables()) return *error;
   if (std::optional<Error> error = file->TakeSecret()) return *error;
+  if (std::optional<Error> error = file->AddChecksums()) return *error;
   return file;
 }
 
@@ -102,19 +83,80 @@ std::optional<Error> StateFile::TakeSecret() {
   return std::nullopt;
 }
 
-Result<std::vector<StateFile::Row>> StateFile::Page(const std::string& key, size_t most) {
+// Of key, limit, numbers, state, used, at.
+std::string StateFile::ChecksumOf(const DatabaseRow& row) const {
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < 6; ++i) parts.push_back(row[i].value_or(""));
+  const Key sum = KeyedHash(secret_).OfAll(parts);
+  return TwoWords(sum.high, sum.low);
+}
+
+std::optional<Error> StateFile::AddChecksums() {
+  const Result<DatabaseRows> column =
+      database_->Query("SELECT name FROM pragma_table_info('weir_states') WHERE name = 'checksum'");
+  if (!column) return column.error();
+  if (!column->empty()) return std::nullopt;
+  if (const auto begun = database_->BeginWrite(); !begun) return begun.error();
+  Transaction transaction(*database_);
+  const Result<DatabaseRows> added =
+      database_->Query("ALTER TABLE weir_states ADD COLUMN checksum TEXT NOT NULL DEFAULT ''");
+  if (!added) return added.error();
+  for (std::string last; true;) {
+    const Result<DatabaseRows> rows = database_->Query(
+        "SELECT key, limit_name, numbers, state, used, at FROM weir_states WHERE key > $1 "
+        "ORDER BY key LIMIT 1000",
+        {last});
+    if (!rows) return rows.error();
+    if (rows->empty()) break;
+    for (const DatabaseRow& row : *rows) {
+      const auto set = database_->Query("UPDATE weir_states SET checksum = $2 WHERE key = $1",
+                                        {row[0], ChecksumOf(row)});
+      if (!set) return set.error();
+    }
+    last = rows->back()[0].value_or("");
+  }
+  if (const auto done = transaction.Commit(); !done) return done.error();
+  return std::nullopt;
+}
+
+std::optional<StateFile::Row> StateFile::ReadRow(const DatabaseRow& row) const {
+  Row read;
+  SavedState& saved = read.saved;
+  for (const DatabaseValue& value : row) {
+    if (!value) return std::nullopt;
+  }
+  if (*row[6] != ChecksumOf(row)) return std::nullopt;
+  const auto use = ReadWord(*row[4], 10), at = ReadWord(*row[5], 10);
+  const std::string& digits = *row[3];
+  const bool hexadecimal = digits.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (!ReadTwoWords(*row[0], saved.key_high, saved.key_low) || !use || !at || !hexadecimal ||
+      digits.size() % 2 != 0) {
+    return std::nullopt;
+  }
+  saved.limit = *row[1];
+  saved.numbers = *row[2];
+  saved.state = absl::HexStringToBytes(digits);
+  saved.use = *use;
+  read.at = Instant(std::chrono::milliseconds(*at));
+  return read;
+}
+
+Result<StateFile::RowPage> StateFile::Page(const std::string& key, size_t most) {
   const Result<DatabaseRows> rows = database_->Query(
-      "SELECT key, limit_name, numbers, state, used, at FROM weir_states WHERE key > $1 "
+      "SELECT key, limit_name, numbers, state, used, at, checksum FROM weir_states WHERE key > $1 "
       "ORDER BY key LIMIT $2",
       {key, std::to_string(most)});
   if (!rows) return rows.error();
-  std::vector<Row> page;
+  RowPage page;
+  if (rows->size() == most) page.last = rows->back()[0].value_or("");
   for (const DatabaseRow& row : *rows) {
-    std::optional<Row> read = ReadRow(row);
-    if (!read) {
-      return Error{Code::kUnavailable, "weir_states: a row is broken: " + row[0].value_or(""), ""};
+    if (std::optional<Row> read = ReadRow(row)) {
+      page.rows.push_back(std::move(*read));
+      continue;
     }
-    page.push_back(std::move(*read));
+    const auto gone = database_->Query("DELETE FROM weir_states WHERE key = $1", {row[0]});
+    if (!gone) return gone.error();
+    page.damaged += 1;
   }
   return page;
 }
@@ -124,12 +166,20 @@ std::optional<Error> StateFile::Save(std::span<const SavedState> changed, Instan
   Transaction transaction(*database_);
   const std::string at = std::to_string(Millis(now));
   for (const SavedState& one : changed) {
+    DatabaseRow row = {KeyText(one),
+                       one.limit,
+                       one.numbers,
+                       absl::BytesToHexString(one.state),
+                       std::to_string(one.use),
+                       at};
+    row.push_back(ChecksumOf(row));
     const Result<DatabaseRows> written =
-        one.gone
-            ? database_->Query("DELETE FROM weir_states WHERE key = $1", {KeyText(one)})
-            : database_->Query("INSERT OR REPLACE INTO weir_states VALUES ($1, $2, $3, $4, $5, $6)",
-                               {KeyText(one), one.limit, one.numbers,
-                                absl::BytesToHexString(one.state), std::to_string(one.use), at});
+        one.gone ? database_->Query("DELETE FROM weir_states WHERE key = $1", {row[0]})
+                 : database_->Query(
+                       "INSERT OR REPLACE INTO weir_states (key, limit_name, numbers, "
+                       "state, used, at, checksum) "
+                       "VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                       row);
     if (!written) return written.error();
   }
   if (const auto done = transaction.Commit(); !done) return done.error();

@@ -9,18 +9,19 @@ constexpr size_t kPage = 1000;
 constexpr Duration kLookAtRowsEvery = std::chrono::seconds(1);
 constexpr Duration kFresh = std::chrono::minutes(1);  // written so lately: it is there still
 constexpr Duration kLongestWithoutRule = std::chrono::hours(24 * 400);
+constexpr std::string_view kRead = "read", kWritten = "written down";
 
 }  // namespace
 
 StateKeeper::StateKeeper(std::unique_ptr<StateFile> file, Duration interval, Limiter& limiter,
-                         Clock& clock, std::shared_ptr<spdlog::logger> log)
+                         Clock& clock, Problems& problems)
     : file_(std::move(file)),
       interval_(interval),
       limiter_(limiter),
       clock_(clock),
-      log_(std::move(log)) {}
+      problems_(problems) {}
 
-std::optional<Error> StateKeeper::Restore(Instant now) {
+std::optional<Error> StateKeeper::Restore() {
   const uint64_t version = limiter_.Stats().rulebook_version;
   if (version == rules_version_) return std::nullopt;
   std::set<std::string> all, fresh;
@@ -30,15 +31,16 @@ std::optional<Error> StateKeeper::Restore(Instant now) {
   }
   std::string last;
   for (bool more = !fresh.empty(); more;) {
-    const Result<std::vector<StateFile::Row>> page = file_->Page(last, kPage);
+    const Result<StateFile::RowPage> page = file_->Page(last, kPage);
     if (!page) return page.error();
+    NoteDamaged(page->damaged);
     std::vector<SavedState> wanted;
-    for (const StateFile::Row& row : *page) {
+    for (const StateFile::Row& row : page->rows) {
       if (fresh.contains(row.saved.limit)) wanted.push_back(row.saved);
     }
-    counters_.restored.fetch_add(limiter_.Restore(wanted, now));
-    more = page->size() == kPage;
-    if (more) last = StateFile::KeyText(page->back().saved);
+    counters_.restored.fetch_add(limiter_.Restore(wanted, clock_.Now()));
+    last = page->last;
+    more = !last.empty();
   }
   restored_limits_ = std::move(all);
   rules_version_ = version;
@@ -58,22 +60,23 @@ void StateKeeper::Stop() {
   }
   stop_.notify_one();
   thread_.join();
-  Save(clock_.Now());
+  Save();
 }
 
 void StateKeeper::Run() {
   std::unique_lock lock(mutex_);
   while (!stop_.wait_for(lock, interval_, [&] { return stopping_; })) {
     lock.unlock();
-    const Instant now = clock_.Now();
-    Note(Restore(now));
-    Save(now);
-    LookAtSomeRows(now);
+    // Each at its own instant: the disk may take its time.
+    Note(Restore(), kRead);
+    Save();
+    LookAtSomeRows();
     lock.lock();
   }
 }
 
-void StateKeeper::Save(Instant now) {
+void StateKeeper::Save() {
+  const Turn now(clock_);
   const std::vector<SavedState> changed = limiter_.TakeChanged(now);
   if (changed.empty()) return;
   const std::optional<Error> error = file_->Save(changed, now);
@@ -84,37 +87,49 @@ void StateKeeper::Save(Instant now) {
     counters_.batches.fetch_add(1);
     counters_.saved.fetch_add(changed.size());
   }
-  Note(error);
+  Note(error, kWritten);
 }
 
-void StateKeeper::Note(const std::optional<Error>& error) {
-  if (!error) {
-    if (!trouble_.empty()) log_->info("use can be written down again");
-    trouble_.clear();
-    return;
-  }
-  if (trouble_ == error->message) return;
-  trouble_ = error->message;
-  log_->error("use that is to be kept cannot be: {}", error->message);
+void StateKeeper::Note(const std::optional<Error>& error, std::string_view what) {
+  if (!error) return problems_.Clear(ProblemKind::kStateNotKept, what);
+  problems_.Raise(ProblemKind::kStateNotKept,
+                  "use of limits with `persist` cannot be " + std::string(what) +
+                      " and may not outlive a restart; is there room and permission in --data? " +
+                      error->message,
+                  what);
 }
 
-void StateKeeper::LookAtSomeRows(Instant now) {
-  if (now - looked_ < kLookAtRowsEvery) return;
+void StateKeeper::NoteDamaged(size_t rows) {
+  if (rows == 0) return;
+  counters_.damaged.fetch_add(rows);
+  problems_.Raise(ProblemKind::kStateNotKept,
+                  "rows of state.db were damaged and are dropped, so that use of limits with "
+                  "`persist` is forgotten (weir_persist_damaged_total counts them): look after the "
+                  "disk of --data",
+                  "damaged");
+}
+
+void StateKeeper::LookAtSomeRows() {
+  const Turn now(clock_);
+  if (now.at() - looked_ < kLookAtRowsEvery) return;
   looked_ = now;
-  const Result<std::vector<StateFile::Row>> page = file_->Page(looked_at_, kPage);
-  if (!page) return Note(page.error());
-  looked_at_ = page->size() < kPage ? "" : StateFile::KeyText(page->back().saved);
+  const Result<StateFile::RowPage> page = file_->Page(looked_at_, kPage);
+  if (!page) return Note(page.error(), kRead);
+  NoteDamaged(page->damaged);
+  looked_at_ = page->last;
   std::vector<SavedState> doubtful, forgotten;
-  for (const StateFile::Row& row : *page) {
+  for (const StateFile::Row& row : page->rows) {
+    const Duration age = now.at() - row.at;
     if (restored_limits_.contains(row.saved.limit)) {
-      if (now - row.at > kFresh) doubtful.push_back(row.saved);
-    } else if (now - row.at > kLongestWithoutRule) {
+      // One from the future was written under a clock that was wrong.
+      if (age > kFresh || age < -kFresh) doubtful.push_back(row.saved);
+    } else if (age > kLongestWithoutRule) {
       forgotten.push_back(row.saved);
       forgotten.back().gone = true;
     }
   }
   limiter_.LookAgain(doubtful);
-  if (!forgotten.empty()) Note(file_->Save(forgotten, now));
+  if (!forgotten.empty()) Note(file_->Save(forgotten, now), kWritten);
 }
 
 }  // namespace weir

@@ -12,14 +12,14 @@
 // is deleted. Rows of limits that are in no rule wait for their rule to come back, for some time.
 #pragma once
 
-#include <spdlog/logger.h>
-
 #include <condition_variable>
 #include <mutex>
 #include <set>
 #include <thread>
 
+#include "base/turn.h"
 #include "server/metrics.h"
+#include "server/problems.h"
 #include "server/state_file.h"
 #include "weir/limiter.h"
 
@@ -28,34 +28,35 @@ namespace weir {
 class StateKeeper {
  public:
   StateKeeper(std::unique_ptr<StateFile> file, Duration interval, Limiter& limiter, Clock& clock,
-              std::shared_ptr<spdlog::logger> log);
+              Problems& problems);
   ~StateKeeper() { Stop(); }
 
   // The states of limits that have come into force since it was last called.
-  std::optional<Error> Restore(Instant now);
+  std::optional<Error> Restore();
   void Start();
   void Stop();
 
   // What the thread does each time.
-  void Save(Instant now);
-  void LookAtSomeRows(Instant now);
+  void Save();
+  void LookAtSomeRows();
   const PersistCounters& counters() const { return counters_; }
 
  private:
   void Run();
-  void Note(const std::optional<Error>& error);
+  // `what` was tried: one may go well while the other does not.
+  void Note(const std::optional<Error>& error, std::string_view what);
+  void NoteDamaged(size_t rows);
 
   const std::unique_ptr<StateFile> file_;
   const Duration interval_;
   Limiter& limiter_;
   Clock& clock_;
-  const std::shared_ptr<spdlog::logger> log_;
+  Problems& problems_;
   PersistCounters counters_;
 
   // Of whoever calls Restore and Save: one thread at a time.
   std::set<std::string> restored_limits_;  // in force, and their rows were taken up
   uint64_t rules_version_ = 0;
-  std::string trouble_;    // what was last logged
   std::string looked_at_;  // the last key that was
   Instant looked_{};
 

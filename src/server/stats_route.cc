@@ -1,8 +1,8 @@
 #include "server/stats_route.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
-
-#include "fronts/http/json_out.h"
+#include <optional>
 
 namespace weir {
 namespace {
@@ -66,6 +66,12 @@ std::string Why(const Decision& decision) {
          std::to_string(CeilMillis(decision.retry_after)) + " ms";
 }
 
+// A limit in shadow would.
+bool WouldRefuse(const SubjectReport& report) {
+  return std::any_of(report.limits.begin(), report.limits.end(),
+                     [](const LimitUse& limit) { return limit.shadow && limit.refuses; });
+}
+
 OrderedJson Totals(const Limiter& limiter, std::string_view ns) {
   OrderedJson resources = OrderedJson::array();
   for (const ResourceCounts& resource : limiter.AllCounts().resources) {
@@ -84,63 +90,72 @@ OrderedJson Totals(const Limiter& limiter, std::string_view ns) {
   return {{"resources", resources}};
 }
 
-void SendError(http::Responder& responder, int status, Code code, std::string_view message,
-               std::string_view field) {
-  std::string text;
-  http::AppendError(text, CodeName(code), message, field);
-  responder.Send({.status = status, .content_type = "application/json", .body = text});
+struct Question {
+  std::string ns, resource;
+  std::optional<std::string> subject;
+};
+
+Answer InJson(const OrderedJson& answer) {
+  return {.body = answer.dump(-1, ' ', false, OrderedJson::error_handler_t::replace)};
 }
 
-void Answer(Limiter& limiter, const http::HttpRequest& request, http::Responder& responder) {
-  const std::string_view ns = request.FindParameter("namespace").value_or("");
-  const std::string_view resource = request.FindParameter("resource").value_or("");
-  const auto subject = request.FindParameter("subject");
-  OrderedJson answer;
-  if (resource.empty() && !subject) {
-    answer = Totals(limiter, ns);
-  } else if (subject) {
-    const SubjectReport report = limiter.Report(ns, resource, *subject, request.now);
-    if (report.error != Code::kOk) {
-      return SendError(responder, 404, report.error, report.message, "resource");
-    }
-    answer = {{"namespace", ns}, {"resource", resource}, {"subject", *subject}};
-    answer["refused"] = !report.now.allowed;
-    answer["why"] = Why(report.now);
-    answer["retry_after_ms"] = CeilMillis(report.now.retry_after);
-    answer["limits"] = OrderedJson::array();
-    for (const LimitUse& limit : report.limits) answer["limits"].push_back(ToJson(limit));
-    if (report.among_busiest) answer["estimated"] = ToJson(report.history);
-  } else {
-    const std::optional<History> past = limiter.Past(ns, resource, request.now);
-    if (!past) {
-      return SendError(responder, 404, Code::kUnknownResource, "there is no such resource",
-                       "resource");
-    }
-    answer = {{"namespace", ns}, {"resource", resource}};
-    for (const ResourceCounts& one : limiter.AllCounts().resources) {
-      if (one.namespace_name == ns && one.resource == resource) answer["total"] = ToJson(one.total);
-    }
-    answer.update(ToJson(*past));
-    answer["busiest"] = ToJson(limiter.Busiest(ns, resource));
-    answer["most_refused"] = ToJson(limiter.MostRefused(ns, resource));
+Answer OfSubject(Limiter& limiter, const Question& asked, const Turn& now) {
+  const SubjectReport report = limiter.Report(asked.ns, asked.resource, *asked.subject, now);
+  if (report.error != Code::kOk) {
+    Answer answer = ErrorAnswer({report.error, std::string(report.message), "resource"});
+    answer.status = 404;
+    return answer;
   }
-  const std::string text = answer.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
-  responder.Send({.status = 200, .content_type = "application/json", .body = text});
+  OrderedJson answer = {
+      {"namespace", asked.ns}, {"resource", asked.resource}, {"subject", *asked.subject}};
+  answer["refused"] = !report.now.allowed;
+  answer["would_refuse"] = WouldRefuse(report);
+  answer["why"] = Why(report.now);
+  answer["retry_after_ms"] = CeilMillis(report.now.retry_after);
+  answer["limits"] = OrderedJson::array();
+  for (const LimitUse& limit : report.limits) answer["limits"].push_back(ToJson(limit));
+  if (report.among_busiest) answer["estimated"] = ToJson(report.history);
+  return InJson(answer);
+}
+
+Answer OfResource(Limiter& limiter, const Question& asked, const Turn& now) {
+  const std::optional<History> past = limiter.Past(asked.ns, asked.resource, now);
+  if (!past) {
+    return ErrorAnswer({Code::kUnknownResource, "there is no such resource", "resource"});
+  }
+  OrderedJson answer = {{"namespace", asked.ns}, {"resource", asked.resource}};
+  for (const ResourceCounts& one : limiter.AllCounts().resources) {
+    if (one.namespace_name == asked.ns && one.resource == asked.resource) {
+      answer["total"] = ToJson(one.total);
+    }
+  }
+  answer.update(ToJson(*past));
+  answer["busiest"] = ToJson(limiter.Busiest(asked.ns, asked.resource));
+  answer["most_refused"] = ToJson(limiter.MostRefused(asked.ns, asked.resource));
+  answer["would_refuse"] = ToJson(limiter.WouldRefuse(asked.ns, asked.resource));
+  return InJson(answer);
 }
 
 }  // namespace
 
-void AddStatsRoute(http::RouteTable& routes, Limiter& limiter, const Tokens& tokens) {
-  routes.Add("GET", "/v1/stats",
-             [&limiter, &tokens](const http::HttpRequest& request, http::Responder responder) {
-               const std::string_view authorization =
-                   request.FindHeader("authorization").value_or("");
-               const std::string_view ns = request.FindParameter("namespace").value_or("");
-               if (!tokens.Allow(authorization, request.from_loopback, Role::kRead, ns)) {
-                 return SendError(responder, 401, Code::kUnauthenticated,
-                                  "a token that may read this namespace is needed", "");
+void AddStatsRoute(http::RouteTable& routes, Limiter& limiter, ReportThread& reports) {
+  routes.Add("GET", "/v1/stats", Operation::kStatistics,
+             [&limiter, &reports](const http::HttpRequest& request, http::Responder responder) {
+               Question asked{std::string(request.FindParameter("namespace").value_or("")),
+                              std::string(request.FindParameter("resource").value_or("")),
+                              std::nullopt};
+               if (const auto subject = request.FindParameter("subject")) asked.subject = *subject;
+               if (!request.May(Operation::kStatistics, asked.ns)) {
+                 return LateAnswer::SendNow(
+                     ErrorAnswer({Code::kUnauthenticated,
+                                  "a token that may read this namespace is needed", ""}),
+                     responder);
                }
-               Answer(limiter, request, responder);
+               reports.Write(request, std::move(responder), [&limiter, asked](const Turn& now) {
+                 if (asked.subject) return OfSubject(limiter, asked, now);
+                 if (!asked.resource.empty()) return OfResource(limiter, asked, now);
+                 return InJson(Totals(limiter, asked.ns));
+               });
              });
 }
 

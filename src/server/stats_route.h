@@ -9,11 +9,12 @@
 #pragma once
 
 #include "fronts/http/route_table.h"
-#include "server/tokens.h"
+#include "server/report_thread.h"
 #include "weir/limiter.h"
 
 namespace weir {
 
-void AddStatsRoute(http::RouteTable& routes, Limiter& limiter, const Tokens& tokens);
+// All outlive the table.
+void AddStatsRoute(http::RouteTable& routes, Limiter& limiter, ReportThread& reports);
 
 }  // namespace weir

@@ -96,6 +96,28 @@ std::string DurationText(Duration duration) {
   return nanos == 0 ? text : text + Decimal(nanos, {"s", 1'000'000'000});
 }
 
+std::string SpokenDuration(Duration duration) {
+  if (duration == kNever) return "never";
+  const int64_t nanos = duration.count();
+  if (nanos < 0) return "-" + SpokenDuration(Duration(nanos == INT64_MIN ? INT64_MAX : -nanos));
+  constexpr int64_t kMilli = 1'000'000, kSecond = 1000 * kMilli, kMinute = 60 * kSecond;
+  if (nanos < kMilli) return DurationText(Duration(nanos - nanos % 1000));
+  if (nanos < 10 * kMilli) return DurationText(Duration(nanos - nanos % (kMilli / 10)));
+  if (nanos < kSecond) return DurationText(Duration(nanos - nanos % kMilli));
+  if (nanos < 10 * kSecond) return DurationText(Duration(nanos - nanos % (kSecond / 10)));
+  if (nanos < kMinute) return DurationText(Duration(nanos - nanos % kSecond));
+  constexpr std::array<Unit, 4> kLong = {
+      {{"d", 1440 * kMinute}, {"h", 60 * kMinute}, {"m", kMinute}, {"s", kSecond}}};
+  size_t first = 0;
+  while (nanos < kLong[first].nanos) ++first;
+  const auto part = [](int64_t count, const Unit& unit) {
+    return std::to_string(count).append(unit.name);
+  };
+  const Unit &large = kLong[first], &small = kLong[first + 1];
+  const int64_t rest = nanos % large.nanos / small.nanos;
+  return part(nanos / large.nanos, large) + (rest == 0 ? "" : " " + part(rest, small));
+}
+
 std::optional<Instant> ParseInstant(std::string_view text, Instant start) {
   if (const std::optional<Duration> since = ParseDuration(text)) {
     int64_t sum = 0;

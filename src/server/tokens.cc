@@ -1,26 +1,58 @@
 #include "server/tokens.h"
 
+#include <fcntl.h>
 #include <openssl/crypto.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include <fstream>
+#include <cerrno>
+#include <cstring>
+#include <optional>
 #include <sstream>
+
+#include "base/file_descriptor.h"
 
 namespace weir {
 namespace {
 
-// In a time that does not tell how much of it was right.
+constexpr size_t kMostBytes = size_t{1} << 20;
+
 bool Same(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+std::optional<Role> RoleOf(std::string_view name) {
+  if (name == "read") return Role::kRead;
+  if (name == "write") return Role::kWrite;
+  if (name == "decide") return Role::kDecide;
+  if (name == "metrics") return Role::kMetrics;
+  return std::nullopt;
 }
 
 }  // namespace
 
 Result<Tokens> Tokens::Load(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return Error{Code::kBadRequest, path + ": cannot be read", ""};
-  std::stringstream text;
-  text << file.rdbuf();
-  return Parse(text.str(), path);
+  const auto failed = [&](const std::string& why) {
+    return Error{Code::kBadRequest, path + ": " + why, ""};
+  };
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat info {};
+  if (!file || fstat(file.get(), &info) != 0) return failed("cannot be read");
+  if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return failed("others than its owner may write it, and so let themselves in: chmod go-w");
+  }
+  std::string text(kMostBytes + 1, '\0');
+  size_t size = 0;
+  while (size < text.size()) {
+    const ssize_t n = read(file.get(), text.data() + size, text.size() - size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return failed(std::strerror(errno));
+    if (n == 0) break;
+    size += static_cast<size_t>(n);
+  }
+  if (size > kMostBytes) return failed("is longer than 1 MiB");
+  text.resize(size);
+  return Parse(text, path);
 }
 
 Result<Tokens> Tokens::Parse(std::string_view text, std::string_view file) {
@@ -28,17 +60,22 @@ Result<Tokens> Tokens::Parse(std::string_view text, std::string_view file) {
   std::istringstream lines{std::string(text)};
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
-    std::istringstream words(line);
-    std::string token, role, ns, more;
-    if (!(words >> token) || token[0] == '#') continue;
-    words >> role >> ns >> more;
-    if ((role != "read" && role != "write") || ns.empty() || !more.empty()) {
-      return Error{Code::kBadRequest,
-                   std::string(file) + ":" + std::to_string(number) +
-                       ": a line is: TOKEN read|write NAMESPACE (or *)",
+    const auto failed = [&](const char* why) {
+      return Error{Code::kBadRequest, std::string(file) + ":" + std::to_string(number) + ": " + why,
                    ""};
+    };
+    std::istringstream words(line);
+    std::string token, name, ns, more;
+    if (!(words >> token) || token[0] == '#') continue;
+    words >> name >> ns >> more;
+    const std::optional<Role> role = RoleOf(name);
+    if (!role || ns.empty() || !more.empty()) {
+      return failed("a line is: TOKEN read|write|decide|metrics NAMESPACE (or *)");
     }
-    tokens.tokens_.push_back({token, role == "write" ? Role::kWrite : Role::kRead, ns});
+    if ((role == Role::kDecide || role == Role::kMetrics) && ns != "*") {
+      return failed("decide and metrics are for all namespaces: write * behind them");
+    }
+    tokens.tokens_.push_back({token, *role, ns});
   }
   if (tokens.tokens_.empty()) {
     return Error{Code::kBadRequest, std::string(file) + ": holds no token", ""};
@@ -46,25 +83,27 @@ Result<Tokens> Tokens::Parse(std::string_view text, std::string_view file) {
   return tokens;
 }
 
-bool Tokens::Allow(std::string_view authorization, bool from_loopback, Role role,
-                   std::string_view ns) const {
-  if (!required()) return from_loopback;
-  constexpr std::string_view kScheme = "Bearer ";
-  if (authorization.substr(0, kScheme.size()) != kScheme) return false;
-  authorization.remove_prefix(kScheme.size());
-  bool allowed = false;
-  for (const Token& token : tokens_) {
-    const bool enough = role == Role::kRead || token.role == Role::kWrite;
-    const bool covers = token.ns == "*" || (!ns.empty() && token.ns == ns);
-    allowed = (Same(token.token, authorization) && enough && covers) || allowed;
-  }
-  return allowed;
+template <typename Good>
+bool Tokens::Any(std::string_view token, Good good) const {
+  bool any = false;
+  for (const Token& one : tokens_) any = (Same(one.token, token) && good(one)) || any;
+  return any;
 }
 
-bool Tokens::Knows(std::string_view text) const {
-  bool known = false;
-  for (const Token& token : tokens_) known = Same(token.token, text) || known;
-  return known;
+bool Tokens::Allow(std::string_view token, Role role, std::string_view ns) const {
+  return Any(token, [&](const Token& one) {
+    const bool enough =
+        one.role == Role::kWrite || (one.role == Role::kRead && role == Role::kRead);
+    return enough && (one.ns == "*" || (!ns.empty() && one.ns == ns));
+  });
+}
+
+bool Tokens::Has(std::string_view token, Role role) const {
+  return Any(token, [&](const Token& one) { return one.role == role; });
+}
+
+bool Tokens::MayDecide(std::string_view token) const {
+  return Any(token, [](const Token& one) { return one.role != Role::kMetrics; });
 }
 
 }  // namespace weir

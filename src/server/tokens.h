@@ -1,8 +1,11 @@
-// Who may look at statistics and change the configuration: the lines of --token-file.
+// The lines of --token-file. What a token may do is said in access.h.
 //
-//   TOKEN ROLE NAMESPACE       ROLE: read or write; NAMESPACE: a name, or * for all
+//   TOKEN ROLE NAMESPACE       NAMESPACE: a name, or * for all
 //
-// Without such a file only this machine may (loopback). Empty lines and lines with # are skipped.
+//   read      sees statistics and the configuration       write     may change it, too
+//   decide    asks for decisions, no more (*)             metrics   reads /metrics, no more (*)
+//
+// Empty lines and lines with # are skipped.
 #pragma once
 
 #include <string>
@@ -13,19 +16,22 @@
 
 namespace weir {
 
-enum class Role { kRead, kWrite };
+enum class Role { kRead, kWrite, kDecide, kMetrics };
 
 class Tokens {
  public:
-  Tokens() = default;  // no file: loopback only
+  Tokens() = default;  // there is no file
+  // A file that others may write is refused: they could let themselves in.
   static Result<Tokens> Load(const std::string& path);
   static Result<Tokens> Parse(std::string_view text, std::string_view file);
 
   bool required() const { return !tokens_.empty(); }
-  // `authorization`: the header's value, "Bearer TOKEN", or empty. `ns` empty: about all of them.
-  bool Allow(std::string_view authorization, bool from_loopback, Role role,
-             std::string_view ns) const;
-  bool Knows(std::string_view token) const;
+  // kRead or kWrite, on a namespace; `ns` empty: on all of them.
+  bool Allow(std::string_view token, Role role, std::string_view ns) const;
+  // Whether the token has this very role, on whatever namespace.
+  bool Has(std::string_view token, Role role) const;
+  // All but those that are for metrics.
+  bool MayDecide(std::string_view token) const;
 
  private:
   struct Token {
@@ -33,6 +39,10 @@ class Tokens {
     Role role;
     std::string ns;  // "*": all
   };
+  // Looks at all of them, in a time that does not tell how much of which was right.
+  template <typename Good>
+  bool Any(std::string_view token, Good good) const;
+
   std::vector<Token> tokens_;
 };
 

@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include "fmt/format.h"
 #include "rules/rulebook.h"
 #include "server/interpreter.h"
 #include "server/time_text.h"
@@ -29,41 +28,46 @@ std::string Suggestions(const Rulebook& rules) {
     for (const Resource& resource : ns.resources) {
       if (++count > kMost) return text;
       const bool copies = resource.kind == Resource::Kind::kCopies;
-      text += fmt::format("  {}{} {} ann\n", copies ? "reserve " : "", ns.name, resource.name);
+      text += PlainFormat("  {}{} {} ann\n", copies ? "reserve " : "", ns.name, resource.name);
     }
   }
   return text;
 }
 
-void Greet(const Limiter& limiter, const std::string& path, std::ostream& out) {
-  out << "The rules of " << path << " are in force. Type a request, such as\n"
-      << Suggestions(*limiter.rules()) << "once or many times. 'help' shows more, 'quit' ends.\n";
+void Greet(const Limiter& limiter, const std::string& path, Terminal& out) {
+  out.Print("The rules of {} are in force. Type a request, such as\n", path);
+  out.Lines(Suggestions(*limiter.rules()));
+  out.Print("once or many times. 'help' shows more, 'quit' ends.\n");
 }
 
-void Converse(Interpreter& interpreter, bool prompt, std::istream& in, std::ostream& out) {
+void Converse(Interpreter& interpreter, bool prompt, std::istream& in, Terminal& out) {
   std::string line;
   while (!interpreter.quit()) {
-    if (prompt) out << "weir> " << std::flush;
+    if (prompt) out.Print("weir> ");
+    out.Flush();
     if (!std::getline(in, line)) {
-      if (prompt) out << "\n";
+      if (prompt) out.Print("\n");
       return;
     }
     const std::string answer = interpreter.Run(line);
-    if (!answer.empty()) out << answer << std::endl;
+    if (answer.empty()) continue;
+    out.PaintedLines(answer);
+    out.Print("\n");
+    out.Flush();
   }
 }
 
 }  // namespace
 
-int RunTry(const TryOptions& options, std::istream& in, std::ostream& out, std::ostream& errors) {
+int RunTry(const TryOptions& options, std::istream& in, Terminal& out, Terminal& errors) {
   SystemClock clock;
   Interpreter::Options how;
   how.start = clock.Now();
-  how.style.colours = options.colours;
+  how.style.colours = out.colours();
   if (!options.start.empty()) {
     const std::optional<Instant> start = ParseInstant(options.start, Instant{});
     if (!start) {
-      errors << "--start wants a time such as 2026-11-15T10:00:00Z, not " << options.start << "\n";
+      errors.Print("--start wants a time such as 2026-11-15T10:00:00Z, not {}\n", options.start);
       return 1;
     }
     how.start = *start;
@@ -71,7 +75,8 @@ int RunTry(const TryOptions& options, std::istream& in, std::ostream& out, std::
   }
   const auto limiter = Limiter::Open(options.rules, {}, how.start);
   if (!limiter) {
-    errors << limiter.error().message << "\n";
+    errors.Lines(limiter.error().message);
+    errors.Print("\n");
     return 1;
   }
   how.reload = [&](Instant now) { return Reload(limiter->get(), options.rules, now); };

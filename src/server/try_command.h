@@ -2,8 +2,9 @@
 #pragma once
 
 #include <istream>
-#include <ostream>
 #include <string>
+
+#include "base/terminal.h"
 
 namespace weir {
 
@@ -11,11 +12,10 @@ struct TryOptions {
   std::string rules;    // a file or a directory
   std::string start;    // RFC 3339: time stands still there until a line moves it
   bool prompt = false;  // somebody is typing
-  bool colours = false;
 };
 
 // Reads lines (server/command.h) until the end or `quit`. Returns the exit code: 1 if the rules
 // cannot be read.
-int RunTry(const TryOptions& options, std::istream& in, std::ostream& out, std::ostream& errors);
+int RunTry(const TryOptions& options, std::istream& in, Terminal& out, Terminal& errors);
 
 }  // namespace weir

@@ -14,17 +14,20 @@ struct Port {
   Front* front = nullptr;
   Address address;
   const Tls* tls = nullptr;
+  SharedBytes* memory = nullptr;  // of its connections
 };
 
 struct WorkerLimits {
   size_t connections = 10'000;  // for each front
   Duration request_deadline = std::chrono::seconds(10);
   Duration session_timeout = std::chrono::seconds(15);
+  Duration deadline = std::chrono::milliseconds(20);  // after which requests are refused
 };
 
 class Worker {
  public:
-  explicit Worker(Clock& clock, WorkerLimits limits);
+  // `memory`: of all connections; outlives the worker.
+  Worker(Clock& clock, WorkerLimits limits, SharedBytes& memory);
   ~Worker();
 
   // Before Start.
@@ -43,10 +46,11 @@ class Worker {
   const std::vector<Served>& served() const { return served_; }
 
  private:
-  void Tick(Instant now);
+  void Tick(const Turn& now);
 
   const WorkerLimits limits_;
   Loop loop_;
+  MemoryGuard memory_;
   std::vector<std::unique_ptr<PortCounters>> counters_;
   std::vector<std::unique_ptr<Acceptor>> acceptors_;
   std::vector<Served> served_;

@@ -131,10 +131,12 @@ void FillResponse(const DescriptorDecision& decision, const EnvoyOptions& option
   }
   if (!options.headers) return;
   if (const DescriptorStatus* status = Scarcest(decision.statuses)) {
-    AddHeader(options.limit_header, Capped(status->limit), response);
+    // As decision_headers.h tells them of other requests.
+    const Duration reset =
+        status->over ? std::min(status->reset_after, status->retry_after) : status->reset_after;
+    AddHeader(options.limit_header, Capped(status->capacity), response);
     AddHeader(options.remaining_header, Capped(status->remaining), response);
-    AddHeader(options.reset_header, static_cast<uint64_t>(SecondsUp(status->reset_after)),
-              response);
+    AddHeader(options.reset_header, static_cast<uint64_t>(SecondsUp(reset)), response);
   }
 }
 

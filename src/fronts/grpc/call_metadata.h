@@ -1,4 +1,4 @@
-// The headers that a call came with and that are not the protocol's own, in one piece of memory.
+// The headers that a call came with and that somebody may ask for, in one piece of memory.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,9 @@ class CallMetadata {
     return std::nullopt;
   }
   size_t size() const { return lengths_.size(); }
+  size_t bytes() const { return text_.capacity() + lengths_.capacity() * sizeof(Lengths); }
   void Clear() {
+    if (bytes() > 256) *this = CallMetadata();
     text_.clear();
     lengths_.clear();
   }

@@ -5,7 +5,7 @@
 namespace weir {
 namespace {
 
-constexpr size_t kUsualBytes = size_t{16} << 10;
+constexpr size_t kUsualBytes = size_t{1} << 10;
 
 void Empty(std::string& text) {
   if (text.capacity() > kUsualBytes) {
@@ -26,6 +26,7 @@ void GrpcCall::Clear() {
   method = nullptr;
   is_post = is_grpc = bad_timeout = responded = finished = false;
   header_bytes = sent = 0;
+  partial_since = finished_at = {};
   timeout.reset();
   metadata.Clear();
   Empty(in);

@@ -34,6 +34,7 @@ struct GrpcCall final : CallStream {
   void Clear();
   bool PastDeadline(Instant now) const { return timeout && now - begun >= *timeout; }
   size_t unsent() const { return out.size() - sent; }
+  size_t heap_bytes() const { return in.capacity() + out.capacity() + metadata.bytes(); }
 
   Http2Session& session;
   int32_t id = 0;  // of the stream; 0: in the pool
@@ -45,7 +46,9 @@ struct GrpcCall final : CallStream {
   bool bad_timeout = false;
   size_t header_bytes = 0;
   std::optional<Duration> timeout;
-  Instant begun{};
+  Instant begun{};          // when its headers are known to have been there
+  Instant partial_since{};  // of a streaming one: since when a part of a message has been there
+  Instant finished_at{};    // when its end was known
   CallMetadata metadata;
 
   std::string in;   // what came and was not used

@@ -25,6 +25,7 @@ class GrpcFront : public Front {
 
   std::string_view name() const override { return "grpc"; }
   std::string_view alpn() const override { return "h2"; }
+  bool refuses_late() const override { return true; }
   std::unique_ptr<Protocol> Accept(Link& link) override;
 
   HealthBoard& health() { return health_; }

@@ -47,14 +47,14 @@ class HealthBoard::Watcher : public StreamingCall {
   void OnHalfClose(const CallContext&) override {
     if (!watching_) stream_.Finish({GrpcCode::kUnimplemented, "Watch takes one message"});
   }
-  void OnEnd(Instant) override {
+  void OnEnd(const Turn&) override {
     board_.Remove(*this);
     alive_.reset();
   }
 
   // From any thread, while the board knows this watcher.
   void Changed(bool serving) {
-    stream_.link().Post([alive = std::weak_ptr<Watcher*>(alive_), serving] {
+    stream_.link().Post([alive = std::weak_ptr<Watcher*>(alive_), serving](const Turn&) {
       if (const auto watcher = alive.lock()) (*watcher)->Tell(serving);
     });
   }
@@ -114,11 +114,14 @@ void AddHealthService(MethodTable& methods, HealthBoard& board) {
         }
         Response(board.serving()).AppendToString(&reply);
         return {};
-      });
-  methods.AddStreaming("/grpc.health.v1.Health/Watch",
-                       [&board](CallStream& stream, const CallContext&) {
-                         return std::make_unique<HealthBoard::Watcher>(board, stream);
-                       });
+      },
+      Operation::kHealth);
+  methods.AddStreaming(
+      "/grpc.health.v1.Health/Watch",
+      [&board](CallStream& stream, const CallContext&) {
+        return std::make_unique<HealthBoard::Watcher>(board, stream);
+      },
+      Operation::kHealth);
 }
 
 }  // namespace weir

@@ -1,15 +1,21 @@
 #include "fronts/grpc/http2_session.h"
 
+#include <malloc.h>
+
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 
 #include "fronts/grpc/grpc_timeout.h"
+#include "fronts/letters.h"
 
 namespace weir {
 namespace {
 
 constexpr int32_t kConnectionWindow = 1 << 20;
-constexpr size_t kSlice = size_t{16} << 10;  // is read before answers are looked at
+constexpr size_t kSlice = size_t{16} << 10;           // is read before answers are looked at
+constexpr size_t kKeptForMessages = size_t{8} << 10;  // of calls that are under way
 constexpr Duration kDrainWait = std::chrono::seconds(1);
 constexpr uint8_t kDrainPing[8] = {'d', 'r', 'a', 'i', 'n', 0, 0, 0};
 
@@ -22,14 +28,45 @@ bool IsGrpc(std::string_view content_type) {
   return content_type.empty() || content_type[0] == ';' || content_type[0] == ' ';
 }
 
+// Memory for libnghttp2, counted.
+struct Metered {
+  static size_t& Sum(void* user) { return *static_cast<size_t*>(user); }
+  static void* Count(void* memory, void* user) {
+    if (memory != nullptr) Sum(user) += malloc_usable_size(memory);
+    return memory;
+  }
+  static void* Malloc(size_t size, void* user) { return Count(std::malloc(size), user); }
+  static void* Calloc(size_t n, size_t size, void* user) {
+    return Count(std::calloc(n, size), user);
+  }
+  static void Free(void* memory, void* user) {
+    if (memory == nullptr) return;
+    Sum(user) -= malloc_usable_size(memory);
+    std::free(memory);
+  }
+  static void* Realloc(void* memory, size_t size, void* user) {
+    const size_t before = memory == nullptr ? 0 : malloc_usable_size(memory);
+    void* const after = std::realloc(memory, size);
+    if (after != nullptr) Sum(user) += malloc_usable_size(after) - before;
+    return after;
+  }
+};
+
+GrpcStatus TooLate() {
+  return {GrpcCode::kDeadlineExceeded, "overloaded: the deadline has passed"};
+}
+GrpcStatus Overloaded() {
+  return ToGrpcStatus(Code::kOverloaded, "the server is busy: this waited too long");
+}
+
 }  // namespace
 
 struct Http2Session::Callbacks {
   static Http2Session& Self(void* user) { return *static_cast<Http2Session*>(user); }
 
   static int OnBeginHeaders(nghttp2_session*, const nghttp2_frame* frame, void* user) {
-    if (frame->headers.cat == NGHTTP2_HCAT_REQUEST) Self(user).OnBeginHeaders(frame->hd.stream_id);
-    return 0;
+    if (frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
+    return Self(user).OnBeginHeaders(frame->hd.stream_id);
   }
   static int OnHeader(nghttp2_session*, const nghttp2_frame* frame, const uint8_t* name,
                       size_t name_size, const uint8_t* value, size_t value_size, uint8_t,
@@ -85,53 +122,82 @@ Http2Session::Http2Session(Link& link, const MethodTable& methods, const GrpcOpt
     : link_(link), methods_(methods), options_(options) {
   static nghttp2_session_callbacks* const callbacks = Callbacks::Make();
   static nghttp2_option* const option = MakeOption();
-  if (nghttp2_session_server_new2(&session_, callbacks, this, option) != 0) throw std::bad_alloc();
+  nghttp2_mem memory = {&library_bytes_, Metered::Malloc, Metered::Free, Metered::Calloc,
+                        Metered::Realloc};
+  if (nghttp2_session_server_new3(&session_, callbacks, this, option, &memory) != 0) {
+    throw std::bad_alloc();
+  }
   const nghttp2_settings_entry settings[] = {
-      {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, options_.max_streams},
+      {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS,
+       std::min(options_.max_streams, options_.max_streams_at_first)},
       {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<uint32_t>(options_.max_header_bytes)},
       {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1},
   };
   nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings, std::size(settings));
   nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, kConnectionWindow);
+  bytes_when_empty_ = bytes();
 }
 
 Http2Session::~Http2Session() {
-  EndCalls();
+  const Turn now(link_.clock());
+  const InTurn in_turn(*this, now);
+  EndCalls(now);
   nghttp2_session_del(session_);
 }
 
-void Http2Session::Closed(Instant now) {
-  now_ = now;
-  EndCalls();
+void Http2Session::Closed(const Turn& now) { EndCalls(now); }
+
+void Http2Session::HalfClosed(const Turn& now) {
+  const InTurn in_turn(*this, now);
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    if (calls_[i]->id != 0 && calls_[i]->streaming) calls_[i]->streaming->OnPeerDone(now);
+  }
 }
 
-void Http2Session::EndCalls() {
+bool Http2Session::owes() const {
+  return std::any_of(calls_.begin(), calls_.end(), [](const auto& call) {
+    return call->id != 0 && !call->finished && call->streaming && call->streaming->owes();
+  });
+}
+
+size_t Http2Session::bytes() const {
+  return library_bytes_ + sizeof *this + calls_.size() * sizeof(GrpcCall) + held_ +
+         held_by_streams_;
+}
+
+void Http2Session::Trust() {
+  link_.Trust();
+  if (options_.max_streams <= options_.max_streams_at_first) return;
+  const nghttp2_settings_entry more = {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS,
+                                       options_.max_streams};
+  nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, &more, 1);
+}
+
+void Http2Session::EndCalls(const Turn& now) {
   busy_ = true;  // nothing that is written now is sent
   for (const auto& call : calls_) {
     if (call->id == 0) continue;
     call->finished = true;
     if (!call->streaming) continue;
-    call->streaming->OnEnd(now_);
+    call->streaming->OnEnd(now);
     ended_.push_back(std::move(call->streaming));
   }
 }
 
-size_t Http2Session::Receive(std::string_view in, Instant now) {
-  now_ = now;
+size_t Http2Session::Receive(std::string_view in, const Turn& now) {
+  const InTurn in_turn(*this, now);
   ended_.clear();
   size_t used = 0;
-  busy_ = true;
-  while (used < in.size() && !done() && link_.out().size() <= kMostUnsent) {
+  while (used < in.size() && !done() && !link_.full()) {
     const std::string_view slice = in.substr(used, kSlice);
     Take(slice);
     used += slice.size();
   }
-  busy_ = false;
   return done() ? in.size() : used;
 }
 
 void Http2Session::Take(std::string_view in) {
-  if (!meter_.Walk(in, now_)) {
+  if (!meter_.Walk(in, *now_)) {
     Fail(NGHTTP2_ENHANCE_YOUR_CALM);
     return;
   }
@@ -147,38 +213,47 @@ void Http2Session::Take(std::string_view in) {
   }
 }
 
-void Http2Session::Drain() {
+void Http2Session::Drain(const Turn& now) {
   if (draining_ || done()) return;
   draining_ = true;
-  drain_began_ = now_;
-  busy_ = true;
+  drain_began_ = now;
+  const InTurn in_turn(*this, now);
   nghttp2_submit_shutdown_notice(session_);
   nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, kDrainPing);
   Pump();
-  busy_ = false;
 }
 
-void Http2Session::Tick(Instant now) {
+void Http2Session::Tick(const Turn& now) {
   if (done()) return;
-  now_ = now;
-  busy_ = true;
+  const InTurn in_turn(*this, now);
   if (meter_.Unfinished(now) > options_.call_deadline) Fail(NGHTTP2_ENHANCE_YOUR_CALM);
+  held_by_streams_ = 0;
   for (size_t i = 0; i < calls_.size(); ++i) {
-    if (calls_[i]->id != 0) EndIfLate(*calls_[i]);
+    GrpcCall& call = *calls_[i];
+    if (call.id == 0) continue;
+    if (call.streaming) held_by_streams_ += call.streaming->bytes();
+    EndIfLate(call);
   }
-  if (draining_ && !drained_ && now - drain_began_ > kDrainWait) FinishDrain();
+  if (draining_ && !drained_ && now.at() - drain_began_ > kDrainWait) FinishDrain();
+  if (open_ == 0) DropPool();
   if (!failed_) Pump();
-  busy_ = false;
 }
 
 void Http2Session::EndIfLate(GrpcCall& call) {
-  const bool stuck = now_ - call.begun > options_.call_deadline;
-  if (!call.finished) {
-    if (call.PastDeadline(now_) || (stuck && !call.streaming)) {
-      Finish(call, {GrpcCode::kDeadlineExceeded, "the deadline has passed"});
+  const Instant at = *now_;
+  const auto late = [&](Instant since) { return at - since > options_.call_deadline; };
+  if (call.finished) {
+    if (call.finished_at == Instant{}) call.finished_at = at;  // it was late itself
+    if (late(call.finished_at)) {
+      nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, call.id, NGHTTP2_CANCEL);
     }
-  } else if (stuck && call.unsent() > 0) {
-    nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, call.id, NGHTTP2_CANCEL);
+    return;
+  }
+  if (call.PastDeadline(at)) return Finish(call, TooLate());
+  const bool one_message =
+      !call.streaming || (call.streaming->is_unary() && !call.streaming->owes());
+  if (one_message ? late(call.begun) : !call.in.empty() && late(call.partial_since)) {
+    Finish(call, {GrpcCode::kDeadlineExceeded, "the request did not come to its end in time"});
   }
 }
 
@@ -205,11 +280,16 @@ bool Http2Session::done() const {
 
 // ---- What arrives
 
-void Http2Session::OnBeginHeaders(int32_t stream) {
+int Http2Session::OnBeginHeaders(int32_t stream) {
+  if (bytes() + sizeof(GrpcCall) + kKeptForMessages > most_bytes()) {
+    nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream, NGHTTP2_REFUSED_STREAM);
+    return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+  }
   GrpcCall& call = TakeCall(stream);
-  call.begun = now_;
+  call.begun = now_->at() - link_.waited();
   nghttp2_session_set_stream_user_data(session_, stream, &call);
   last_ = &call;
+  return 0;
 }
 
 int Http2Session::OnHeader(int32_t stream, std::string_view name, std::string_view value) {
@@ -230,8 +310,14 @@ int Http2Session::OnHeader(int32_t stream, std::string_view name, std::string_vi
   } else if (name == "grpc-timeout") {
     call->timeout = ParseGrpcTimeout(value);
     call->bad_timeout = !call->timeout;
-  } else if (name[0] != ':' && name != "te" && !name.starts_with("grpc-")) {
+  } else if (name == "authorization") {  // others nobody asks for
+    if (bytes() + value.size() + kKeptForMessages > most_bytes()) {
+      nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream, NGHTTP2_REFUSED_STREAM);
+      return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+    }
+    const size_t before = call->metadata.bytes();
     call->metadata.Add(name, value);
+    held_ += call->metadata.bytes() - before;
   }
   return 0;
 }
@@ -262,12 +348,14 @@ int Http2Session::OnFrame(const nghttp2_frame& frame) {
 int Http2Session::OnData(int32_t stream, std::string_view bytes) {
   GrpcCall* call = Find(stream);
   if (call == nullptr || call->finished) return 0;
-  if (held_in_ + bytes.size() > options_.max_connection_bytes) {
+  if (this->bytes() + bytes.size() > most_bytes()) {
     Finish(*call, {GrpcCode::kResourceExhausted, "too much is under way on this connection"});
     return 0;
   }
+  const size_t before = call->in.capacity();
+  if (call->in.empty()) call->partial_since = *now_;
   call->in.append(bytes);
-  held_in_ += bytes.size();
+  held_ += call->in.capacity() - before;
   ReadMessages(*call);
   return overrun_ ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
 }
@@ -288,13 +376,31 @@ void Http2Session::BeginCall(GrpcCall& call) {
     AnswerHttp(call, "415");
   } else if (call.method == nullptr) {
     Finish(call, {GrpcCode::kUnimplemented, "there is no such method"});
+  } else if (options_.policy != nullptr && !May(call)) {
+    Finish(call,
+           ToGrpcStatus(Code::kUnauthenticated, "a token is needed: authorization: Bearer TOKEN"));
   } else if (call.bad_timeout) {
     Finish(call, {GrpcCode::kInvalidArgument, "grpc-timeout is not digits and a unit"});
-  } else if (call.PastDeadline(now_)) {
-    Finish(call, {GrpcCode::kDeadlineExceeded, "the deadline has passed"});
+  } else if (call.PastDeadline(*now_)) {
+    link_.CountRefused();
+    Finish(call, TooLate());
+  } else if (call.method->decides() && link_.late()) {
+    link_.CountRefused();
+    Finish(call, Overloaded());
   } else if (call.method->streaming) {
     call.streaming = call.method->streaming(call, Context(call));
   }
+}
+
+bool Http2Session::May(const GrpcCall& call) const {
+  constexpr std::string_view kBearer = "bearer ";
+  std::string_view token = call.metadata.Find("authorization").value_or("");
+  if (IsWord(token.substr(0, kBearer.size()), kBearer)) {
+    token.remove_prefix(kBearer.size());
+  } else {
+    token = {};
+  }
+  return options_.policy->May(call.method->what, "", {.token = token});
 }
 
 bool Http2Session::FitsHead(GrpcCall& call, std::string_view head, size_t& length) {
@@ -325,8 +431,8 @@ void Http2Session::ReadMessages(GrpcCall& call) {
       return;
     }
     if (rest.size() < kMessageHead + length) break;
-    if (call.PastDeadline(now_)) {
-      Finish(call, {GrpcCode::kDeadlineExceeded, "the deadline has passed"});
+    if (call.PastDeadline(*now_)) {
+      Finish(call, TooLate());
       break;
     }
     call.streaming->OnMessage(rest.substr(kMessageHead, length), Context(call));
@@ -334,13 +440,14 @@ void Http2Session::ReadMessages(GrpcCall& call) {
   }
   if (call.finished) used = call.in.size();
   call.in.erase(0, used);
-  held_in_ -= used;
+  if (used > 0) call.partial_since = *now_;
 }
 
 void Http2Session::HalfClose(GrpcCall& call) {
   if (call.finished) return;
-  if (call.PastDeadline(now_)) {
-    Finish(call, {GrpcCode::kDeadlineExceeded, "the deadline has passed"});
+  if (call.PastDeadline(*now_)) {
+    link_.CountRefused();
+    Finish(call, TooLate());
   } else if (!call.streaming) {
     AnswerUnary(call);
   } else if (!call.in.empty()) {
@@ -362,52 +469,24 @@ void Http2Session::AnswerUnary(GrpcCall& call) {
     Finish(call, {GrpcCode::kInternal, "the message is cut off"});
     return;
   }
+  const size_t before = call.out.capacity();
   call.out.resize(kMessageHead);
   const std::string_view message = std::string_view(call.in).substr(kMessageHead);
   const GrpcStatus status = call.method->unary(message, Context(call), call.out);
+  held_ += call.out.capacity() - before;
   if (!status.ok()) {
     call.out.clear();
     Finish(call, status);
     return;
   }
   PutMessageHead(call.out.data(), call.out.size() - kMessageHead);
+  if (!link_.trusted()) Trust();
   call.finished = true;
+  call.finished_at = *now_;
   held_out_ += call.out.size();
   Respond(call);
 }
 
 // ---- The pool
-
-GrpcCall* Http2Session::Find(int32_t stream) {
-  if (last_ != nullptr && last_->id == stream) return last_;
-  last_ = static_cast<GrpcCall*>(nghttp2_session_get_stream_user_data(session_, stream));
-  return last_;
-}
-
-GrpcCall& Http2Session::TakeCall(int32_t stream) {
-  if (pool_.empty()) {
-    calls_.push_back(std::make_unique<GrpcCall>(*this));
-    pool_.push_back(calls_.back().get());
-  }
-  GrpcCall& call = *pool_.back();
-  pool_.pop_back();
-  call.id = stream;
-  open_ += 1;
-  return call;
-}
-
-void Http2Session::GiveBack(GrpcCall& call) {
-  if (last_ == &call) last_ = nullptr;
-  open_ -= 1;
-  held_in_ -= call.in.size();
-  held_out_ -= call.unsent();
-  call.finished = true;
-  if (call.streaming) {
-    call.streaming->OnEnd(now_);
-    ended_.push_back(std::move(call.streaming));
-  }
-  call.Clear();
-  pool_.push_back(&call);
-}
 
 }  // namespace weir

@@ -9,7 +9,9 @@
 //   no such method                          UNIMPLEMENTED
 //   a compressed message                    UNIMPLEMENTED; we accept identity alone
 //   too long: headers, message, all calls   RESOURCE_EXHAUSTED
-//   past its grpc-timeout                   DEADLINE_EXCEEDED
+//   a call for which there is no memory     reset with REFUSED_STREAM: it may be tried again
+//   waited too long to be decided           RESOURCE_EXHAUSTED, "overloaded: …"
+//   past its grpc-timeout                   DEADLINE_EXCEEDED, "overloaded: …"
 //   not one message in a unary call         UNIMPLEMENTED
 //   messages that are cut off               INTERNAL
 //
@@ -40,13 +42,16 @@ class Http2Session : public Protocol {
   Http2Session(const Http2Session&) = delete;
   Http2Session& operator=(const Http2Session&) = delete;
 
-  size_t Receive(std::string_view in, Instant now) override;
+  size_t Receive(std::string_view in, const Turn& now) override;
   // Ends what is late: calls past their time, answers that nobody reads, a frame that never ends.
-  void Tick(Instant now) override;
+  void Tick(const Turn& now) override;
   // Says that no new calls will be taken, and pings. Once that is answered (or a second later) no
   // call can be on its way: streaming ones are ended, and the last stream is named.
-  void Drain() override;
-  void Closed(Instant now) override;
+  void Drain(const Turn& now) override;
+  void Closed(const Turn& now) override;
+  void HalfClosed(const Turn& now) override;
+  bool owes() const override;
+  size_t bytes() const override;
   bool idle() const override;
   bool done() const override;
 
@@ -58,9 +63,26 @@ class Http2Session : public Protocol {
  private:
   struct Callbacks;  // nghttp2's, to the functions below
   friend struct Callbacks;
+  // While it lives there is a turn, and what is written waits to be pumped.
+  class InTurn {
+   public:
+    InTurn(Http2Session& session, const Turn& now) : session_(session) {
+      session_.busy_ = true;
+      session_.now_ = &now;
+    }
+    ~InTurn() {
+      session_.busy_ = false;
+      session_.now_ = nullptr;
+    }
+    InTurn(const InTurn&) = delete;
+    InTurn& operator=(const InTurn&) = delete;
+
+   private:
+    Http2Session& session_;
+  };
 
   // What arrives. Those with a result end the connection with it, unless it is 0.
-  void OnBeginHeaders(int32_t stream);
+  int OnBeginHeaders(int32_t stream);
   int OnHeader(int32_t stream, std::string_view name, std::string_view value);
   int OnFrame(const nghttp2_frame& frame);
   int OnData(int32_t stream, std::string_view bytes);
@@ -72,6 +94,7 @@ class Http2Session : public Protocol {
   void Take(std::string_view in);
   void EndIfLate(GrpcCall& call);
   void BeginCall(GrpcCall& call);
+  bool May(const GrpcCall& call) const;
   void HalfClose(GrpcCall& call);
   void AnswerUnary(GrpcCall& call);
   // Uses up the messages of a streaming call; of a unary one only looks whether it is as it should.
@@ -86,28 +109,37 @@ class Http2Session : public Protocol {
   GrpcCall* Find(int32_t stream);
   GrpcCall& TakeCall(int32_t stream);
   void GiveBack(GrpcCall& call);
-  CallContext Context(const GrpcCall& call) const { return {now_, link_.peer(), call.metadata}; }
+  CallContext Context(const GrpcCall& call) { return {*now_, link_, link_.peer(), call.metadata}; }
+  size_t most_bytes() const {
+    return link_.trusted() ? options_.max_connection_bytes : bytes_when_empty_ + kMostOfAStranger;
+  }
+  // A call was answered well.
+  void Trust();
+  void DropPool();
 
   void Pump();
   void PumpLater();
   void FinishDrain();
-  void EndCalls();
+  void EndCalls(const Turn& now);
   void Fail(uint32_t error);
 
   Link& link_;
   const MethodTable& methods_;
   const GrpcOptions options_;
+  size_t library_bytes_ = 0;  // that libnghttp2 has taken
+  size_t bytes_when_empty_ = 0;
   nghttp2_session* session_ = nullptr;
   FrameMeter meter_;
-  Instant now_{};  // of the last Receive or Tick
+  const Turn* now_ = nullptr;  // while it is being called, or writes
   Instant drain_began_{};
 
   std::vector<std::unique_ptr<GrpcCall>> calls_;  // open ones and the pool
   std::vector<GrpcCall*> pool_;
   GrpcCall* last_ = nullptr;  // to which the last frame belonged, if it is open
   size_t open_ = 0;
-  size_t held_in_ = 0;   // bytes in all calls' `in`
-  size_t held_out_ = 0;  // and `out`
+  size_t held_ = 0;             // memory of all calls: their heap_bytes
+  size_t held_by_streams_ = 0;  // memory of their handlers, at the last tick
+  size_t held_out_ = 0;         // unsent bytes in all calls' `out`
   // Handlers of calls that are over: they may be the ones who write at this moment.
   std::vector<std::unique_ptr<StreamingCall>> ended_;
 

@@ -40,7 +40,10 @@ void Http2Session::Write(GrpcCall& call, std::string_view message) {
   if (call.finished) return;
   char head[kMessageHead];
   PutMessageHead(head, message.size());
+  const size_t before = call.out.capacity();
   call.out.append(head, kMessageHead).append(message);
+  held_ += call.out.capacity() - before;
+  if (!link_.trusted()) Trust();
   held_out_ += kMessageHead + message.size();
   Respond(call);
   PumpLater();
@@ -49,6 +52,7 @@ void Http2Session::Write(GrpcCall& call, std::string_view message) {
 void Http2Session::Finish(GrpcCall& call, const GrpcStatus& status) {
   if (call.finished) return;
   call.finished = true;
+  if (now_ != nullptr) call.finished_at = *now_;
   call.status = status;
   if (call.responded) {
     nghttp2_session_resume_data(session_, call.id);
@@ -59,7 +63,7 @@ void Http2Session::Finish(GrpcCall& call, const GrpcStatus& status) {
 }
 
 void Http2Session::Respond(GrpcCall& call) {
-  if (held_out_ > options_.max_connection_bytes) {
+  if (held_out_ > options_.max_connection_bytes / 4) {
     overrun_ = true;
     return;
   }
@@ -119,6 +123,7 @@ void Http2Session::AnswerHttp(GrpcCall& call, std::string_view status) {
   const nghttp2_nv headers[] = {Constant(":status", status), Constant("content-length", "0"),
                                 Constant("allow", "POST")};
   call.finished = call.responded = true;
+  if (now_ != nullptr) call.finished_at = *now_;
   nghttp2_submit_response(session_, call.id, headers, status == "405" ? 3 : 2, nullptr);
 }
 
@@ -141,10 +146,14 @@ void Http2Session::Pump() {
 
 void Http2Session::PumpLater() {
   if (busy_ || failed_) return;
-  if (overrun_) {
-    Fail(NGHTTP2_ENHANCE_YOUR_CALM);
-  } else {
-    Pump();
+  {
+    const Turn now(link_.clock());
+    const InTurn in_turn(*this, now);
+    if (overrun_) {
+      Fail(NGHTTP2_ENHANCE_YOUR_CALM);
+    } else {
+      Pump();
+    }
   }
   link_.Flush();
 }

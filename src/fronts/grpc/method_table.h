@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fronts/access.h"
 #include "fronts/grpc/call_metadata.h"
 #include "fronts/grpc/grpc_status.h"
 #include "fronts/protocol.h"
@@ -22,7 +23,8 @@
 namespace weir {
 
 struct CallContext {
-  Instant now;
+  Turn::Field now;
+  Link& link;
   std::string_view peer;
   const CallMetadata& metadata;
 };
@@ -46,8 +48,16 @@ class StreamingCall {
   virtual void OnMessage(std::string_view message, const CallContext& context) = 0;
   // The peer sends no more.
   virtual void OnHalfClose(const CallContext& context) = 0;
+  // Answers are to come to what the peer has sent.
+  virtual bool owes() const { return false; }
+  // The whole connection's peer sends nothing more, and may be gone.
+  virtual void OnPeerDone(const Turn& /*now*/) {}
+  // A call for one message, which is to come to its end as a unary call is.
+  virtual bool is_unary() const { return false; }
+  // What it keeps for the peer, in bytes of memory.
+  virtual size_t bytes() const { return 0; }
   // The call is over: finished, reset, or its connection is gone. The last that is called.
-  virtual void OnEnd(Instant /*now*/) {}
+  virtual void OnEnd(const Turn& /*now*/) {}
 };
 
 // Appends the answer to `reply`, which is not empty at first; what it appends counts if it is ok.
@@ -60,15 +70,21 @@ struct Method {
   std::string path;            // "/package.Service/Method"
   UnaryHandler unary;          // one of the two
   StreamingHandler streaming;  // is set
+  Operation what = Operation::kDecide;
+
+  bool decides() const {
+    return unary && what == Operation::kDecide;
+  }  // is refused when it is late
 };
 
 class MethodTable {
  public:
-  void AddUnary(std::string path, UnaryHandler handler) {
-    methods_.push_back({std::move(path), std::move(handler), nullptr});
+  void AddUnary(std::string path, UnaryHandler handler, Operation what = Operation::kDecide) {
+    methods_.push_back({std::move(path), std::move(handler), nullptr, what});
   }
-  void AddStreaming(std::string path, StreamingHandler handler) {
-    methods_.push_back({std::move(path), nullptr, std::move(handler)});
+  void AddStreaming(std::string path, StreamingHandler handler,
+                    Operation what = Operation::kDecide) {
+    methods_.push_back({std::move(path), nullptr, std::move(handler), what});
   }
   // Null if there is none. A dozen comparisons of lengths: no hash is faster. Those called most
   // should be added first.

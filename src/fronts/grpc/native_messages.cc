@@ -65,6 +65,8 @@ void FillDecision(const Decision& decision, v1::Decision& message) {
     status.set_per_ms(ToMillis(limit.per));
     status.set_remaining(limit.remaining);
     status.set_reset_after_ms(ToMillis(limit.reset_after));
+    status.set_shadow(limit.shadow);
+    status.set_would_refuse(limit.shadow && limit.refused);
   }
   if (decision.tiers) FillTiers(*decision.tiers, message);
 }

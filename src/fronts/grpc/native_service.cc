@@ -23,7 +23,7 @@ Scratch& ThisThread() {
   return scratch;
 }
 
-GrpcStatus Decide(Limiter& limiter, const v1::LimitRequest& message, Instant now,
+GrpcStatus Decide(Limiter& limiter, const v1::LimitRequest& message, const Turn& now,
                   v1::Decision& answer) {
   Decision& decision = ThisThread().decision;
   limiter.Decide(ToRequest(message), now, decision);
@@ -32,7 +32,7 @@ GrpcStatus Decide(Limiter& limiter, const v1::LimitRequest& message, Instant now
   return {};
 }
 
-GrpcStatus Peek(Limiter& limiter, const v1::LimitRequest& message, Instant now,
+GrpcStatus Peek(Limiter& limiter, const v1::LimitRequest& message, const Turn& now,
                 v1::Decision& answer) {
   const Decision decision = limiter.Peek(ToRequest(message), now);
   if (decision.error != Code::kOk) return ToGrpcStatus(decision.error, decision.message);
@@ -41,16 +41,17 @@ GrpcStatus Peek(Limiter& limiter, const v1::LimitRequest& message, Instant now,
 }
 
 // Calls `answer` once, on the connection's thread, maybe later.
-void Settle(WayBack& way, Limiter& limiter, const v1::SettleRequest& message, Instant now,
-            SettleDone answer) {
+void Settle(WayBack& way, Limiter& limiter, const v1::SettleRequest& message, const Turn& now,
+            SettleTold answer) {
   const std::optional<Ticket> ticket = Ticket::Parse(message.ticket());
   if (!ticket) {
-    return answer(Error{Code::kBadRequest, "ticket: not 32 hexadecimal digits", ""});
+    return answer(Error{Code::kBadRequest, "ticket: not 32 hexadecimal digits", ""}, now);
   }
   SettleOnThread(way, limiter, {*ticket, message.cost()}, now, std::move(answer));
 }
 
-using LimitOperation = GrpcStatus (*)(Limiter&, const v1::LimitRequest&, Instant, v1::Decision&);
+using LimitOperation = GrpcStatus (*)(Limiter&, const v1::LimitRequest&, const Turn&,
+                                      v1::Decision&);
 
 UnaryHandler Unary(Limiter& limiter, LimitOperation operation) {
   return [&limiter, operation](std::string_view bytes, const CallContext& context,
@@ -65,6 +66,10 @@ UnaryHandler Unary(Limiter& limiter, LimitOperation operation) {
   };
 }
 
+// Answers that one stream may wait for, and what each keeps, about.
+constexpr size_t kMostAwaited = 1024;
+constexpr size_t kBytesOfAwaited = 512;
+
 class Session : public StreamingCall {
  public:
   Session(Limiter& limiter, CallStream& stream) : limiter_(limiter), stream_(stream) {}
@@ -76,7 +81,11 @@ class Session : public StreamingCall {
       stream_.Finish(NotAMessage());
       return;
     }
-    if (request.has_reserve()) {
+    const bool decides = request.has_request() || request.has_peek() || request.has_reserve();
+    if ((decides && context.link.late()) || waiting_ >= kMostAwaited) {
+      context.link.CountRefused();
+      Refuse(request.id());
+    } else if (request.has_reserve()) {
       Reserve(request.id(), request.reserve(), context.now);
     } else if (request.has_settle()) {
       Settle(request.id(), request.settle(), context.now);
@@ -92,14 +101,22 @@ class Session : public StreamingCall {
     half_closed_ = true;
     FinishIfDone();
   }
-  void OnEnd(Instant now) override {
+  bool owes() const override { return waiting_ > 0; }
+  void OnPeerDone(const Turn& now) override {
+    if (session_) limiter_.ReleaseAll(session_, now);
+  }
+  size_t bytes() const override {
+    return sizeof *this + text_.capacity() + waiting_ * kBytesOfAwaited;
+  }
+  void OnEnd(const Turn& now) override {
     ended_ = true;
     way_back_->Close();
     if (session_) limiter_.EndSession(session_, now);
   }
 
  private:
-  GrpcStatus Answer(const v1::SessionRequest& request, Instant now, v1::SessionResponse& response) {
+  GrpcStatus Answer(const v1::SessionRequest& request, const Turn& now,
+                    v1::SessionResponse& response) {
     switch (request.operation_case()) {
       case v1::SessionRequest::kRequest:
         return Decide(limiter_, request.request(), now, *response.mutable_decision());
@@ -118,26 +135,36 @@ class Session : public StreamingCall {
     return ToGrpcStatus(Code::kBadRequest, "no operation that is known");
   }
 
-  void Reserve(uint64_t id, const v1::ReserveRequest& message, Instant now) {
+  void Reserve(uint64_t id, const v1::ReserveRequest& message, const Turn& now) {
     const ReserveRequest request = ToReserve(message);
     waiting_ += 1;
     ReserveOnThread(
-        *way_back_, request.wait > Duration::zero(),
+        *way_back_, now, request.wait > Duration::zero(),
         [&](ReserveDone done) { limiter_.Reserve(HeldBy(now), request, now, std::move(done)); },
-        [this, id](const Result<Reservation>& told) {
+        [this, id](const Result<Reservation>& told, const Turn&) {
           AnswerAsked(id, told, [&](v1::SessionResponse& response) {
             FillReservation(*told, *response.mutable_reservation());
           });
         });
   }
 
-  void Settle(uint64_t id, const v1::SettleRequest& message, Instant now) {
+  void Settle(uint64_t id, const v1::SettleRequest& message, const Turn& now) {
     waiting_ += 1;
-    weir::Settle(*way_back_, limiter_, message, now, [this, id](const Result<Settled>& told) {
-      AnswerAsked(id, told, [&](v1::SessionResponse& response) {
-        FillSettled(*told, *response.mutable_settled());
-      });
-    });
+    weir::Settle(*way_back_, limiter_, message, now,
+                 [this, id](const Result<Settled>& told, const Turn&) {
+                   AnswerAsked(id, told, [&](v1::SessionResponse& response) {
+                     FillSettled(*told, *response.mutable_settled());
+                   });
+                 });
+  }
+
+  void Refuse(uint64_t id) {
+    MessageArena arena;
+    v1::SessionResponse& response = arena.New<v1::SessionResponse>();
+    response.set_id(id);
+    SetError(ToGrpcStatus(Code::kOverloaded, "the server is busy: this waited too long"),
+             *response.mutable_error());
+    Write(response);
   }
 
   template <typename T, typename Fill>
@@ -155,7 +182,7 @@ class Session : public StreamingCall {
     FinishIfDone();
   }
 
-  GrpcStatus Release(const v1::ReleaseRequest& message, Instant now, v1::Released& answer) {
+  GrpcStatus Release(const v1::ReleaseRequest& message, const Turn& now, v1::Released& answer) {
     const std::optional<Ticket> hold = Ticket::Parse(message.hold());
     if (!hold) return ToGrpcStatus(Code::kBadRequest, "hold: not 32 hexadecimal digits");
     if (message.has_copies() && message.copies() == 0) return NoCopies();
@@ -165,7 +192,8 @@ class Session : public StreamingCall {
     return {};
   }
 
-  GrpcStatus Transfer(const v1::TransferRequest& message, Instant now, v1::Transferred& answer) {
+  GrpcStatus Transfer(const v1::TransferRequest& message, const Turn& now,
+                      v1::Transferred& answer) {
     const std::optional<Ticket> hold = Ticket::Parse(message.hold());
     if (!hold) return ToGrpcStatus(Code::kBadRequest, "hold: not 32 hexadecimal digits");
     if (message.has_copies() && message.copies() == 0) return NoCopies();
@@ -176,7 +204,7 @@ class Session : public StreamingCall {
     return {};
   }
 
-  GrpcStatus Seize(const v1::SeizeRequest& message, Instant now, v1::Seized& answer) {
+  GrpcStatus Seize(const v1::SeizeRequest& message, const Turn& now, v1::Seized& answer) {
     const std::optional<Ticket> transfer = Ticket::Parse(message.transfer());
     if (!transfer) return ToGrpcStatus(Code::kBadRequest, "transfer: not 32 hexadecimal digits");
     const Result<Seized> seized = limiter_.Seize(HeldBy(now), *transfer, now);
@@ -190,7 +218,7 @@ class Session : public StreamingCall {
   }
 
   // The limiter's session, from the first operation on holds to the end of the stream.
-  const SessionId& HeldBy(Instant now) {
+  const SessionId& HeldBy(const Turn& now) {
     if (!session_) session_ = limiter_.OpenSession(kNever, now);
     return session_;
   }
@@ -225,31 +253,42 @@ class Session : public StreamingCall {
   const std::shared_ptr<WayBack> way_back_ = WayBack::To(stream_.link());
 };
 
-// A call for one ticket. It streams only in that its answer may be late.
+// A call for one ticket. It streams only in that its answer may be late: the ticket is settled when
+// the call has come to its end, with one message.
 class SettleCall : public StreamingCall {
  public:
   SettleCall(Limiter& limiter, CallStream& stream) : limiter_(limiter), stream_(stream) {}
 
-  void OnMessage(std::string_view bytes, const CallContext& context) override {
-    v1::SettleRequest request;
-    if (!ParseMessage(bytes, request)) return stream_.Finish(NotAMessage());
-    if (std::exchange(asked_, true)) return;
-    Settle(*way_back_, limiter_, request, context.now, [this](const Result<Settled>& settled) {
-      if (!settled) return stream_.Finish(ToGrpcStatus(settled.error()));
-      v1::Settled answer;
-      FillSettled(*settled, answer);
-      stream_.Write(answer.SerializeAsString());
-      stream_.Finish({});
-    });
+  void OnMessage(std::string_view bytes, const CallContext&) override {
+    if (std::exchange(came_, true)) return stream_.Finish(NotOneMessage());
+    if (!ParseMessage(bytes, request_)) stream_.Finish(NotAMessage());
   }
-  void OnHalfClose(const CallContext&) override {
-    if (!asked_) stream_.Finish(NotAMessage());
+  void OnHalfClose(const CallContext& context) override {
+    if (!came_) return stream_.Finish(NotOneMessage());
+    asked_ = true;
+    Settle(*way_back_, limiter_, request_, context.now,
+           [this](const Result<Settled>& settled, const Turn&) {
+             if (!settled) return stream_.Finish(ToGrpcStatus(settled.error()));
+             v1::Settled answer;
+             FillSettled(*settled, answer);
+             stream_.Write(answer.SerializeAsString());
+             stream_.Finish({});
+           });
   }
-  void OnEnd(Instant) override { way_back_->Close(); }
+  bool is_unary() const override { return true; }
+  bool owes() const override { return asked_; }
+  size_t bytes() const override { return sizeof *this + request_.SpaceUsedLong(); }
+  void OnEnd(const Turn&) override { way_back_->Close(); }
 
  private:
+  static GrpcStatus NotOneMessage() {
+    return {GrpcCode::kUnimplemented, "a unary call takes one message"};
+  }
+
   Limiter& limiter_;
   CallStream& stream_;
+  v1::SettleRequest request_;
+  bool came_ = false;
   bool asked_ = false;
   const std::shared_ptr<WayBack> way_back_ = WayBack::To(stream_.link());
 };

@@ -103,10 +103,12 @@ void AddReflectionService(MethodTable& methods) {
   ::grpc::reflection::v1alpha::ServerReflectionRequest::descriptor();
   const auto services = std::make_shared<std::vector<std::string>>();
   for (const std::string version : {"v1", "v1alpha"}) {
-    methods.AddStreaming("/grpc.reflection." + version + ".ServerReflection/ServerReflectionInfo",
-                         [services](CallStream& stream, const CallContext&) {
-                           return std::make_unique<Reflection>(services, stream);
-                         });
+    methods.AddStreaming(
+        "/grpc.reflection." + version + ".ServerReflection/ServerReflectionInfo",
+        [services](CallStream& stream, const CallContext&) {
+          return std::make_unique<Reflection>(services, stream);
+        },
+        Operation::kDescribe);
   }
   *services = methods.Services();
 }

@@ -112,6 +112,7 @@ std::optional<Error> Read(const HttpRequest& http, std::span<const Network> trus
 
 void Decide(Limiter& limiter, std::span<const Network> trusted_hops, const HttpRequest& http,
             Responder responder) {
+  if (RefuseIfLate(http, responder)) return;
   Asked asked;
   if (const std::optional<Error> error = Read(http, trusted_hops, asked)) {
     return SendError(std::move(responder), *error);
@@ -123,6 +124,7 @@ void Decide(Limiter& limiter, std::span<const Network> trusted_hops, const HttpR
   if (decision.error != Code::kOk) {
     return SendError(std::move(responder), {decision.error, std::string(decision.message)});
   }
+  if (http.link != nullptr) http.link->Trust();  // whatever the status of a refusal
   headers.clear();
   AppendDecisionHeaders(headers, decision, !decision.allowed);
   responder.Send({.status = decision.allowed ? 200 : asked.deny_status,
@@ -138,8 +140,8 @@ void AddAuthRoute(Limiter& limiter, std::vector<Network> trusted_hops, RouteTabl
                                                                      Responder responder) {
     Decide(limiter, hops, request, std::move(responder));
   };
-  routes.Add("GET", "/v1/auth", handler);
-  routes.Add("POST", "/v1/auth", handler);
+  routes.Add("GET", "/v1/auth", Operation::kProxyDecide, handler);
+  routes.Add("POST", "/v1/auth", Operation::kProxyDecide, handler);
 }
 
 }  // namespace weir::http

@@ -9,7 +9,7 @@ namespace {
 constexpr size_t kLongestSizeLine = 256;
 constexpr size_t kLongestTrailer = 8192;
 constexpr size_t kMostDigits = 8;
-constexpr size_t kKeptOfChunks = size_t{16} << 10;  // of memory, from one body to the next
+constexpr size_t kKeptOfChunks = 512;  // of memory, from one body to the next
 
 }  // namespace
 

@@ -20,6 +20,7 @@ class Chunks {
   // or there is a fault. The body takes at most `most` bytes as sent.
   std::optional<size_t> Read(std::string_view in, size_t most, Fault& fault);
   const std::string& body() const { return body_; }
+  size_t bytes() const { return body_.capacity(); }
   void Reset();
 
  private:

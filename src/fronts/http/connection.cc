@@ -35,12 +35,25 @@ void Responder::Send(const Response& response) {
   if (connection != nullptr) (*connection)->Answer(response);
 }
 
-size_t Connection::Receive(std::string_view in, Instant now) {
-  now_ = now;
+void Responder::IfLost(std::function<void(const Turn&)> undo) {
+  const std::shared_ptr<Connection*> connection = connection_.lock();
+  if (connection != nullptr) (*connection)->IfLost(std::move(undo));
+}
+
+void Connection::IfLost(std::function<void(const Turn&)> undo) {
+  if (link_.half_closed()) undo_.push_back(std::move(undo));
+}
+
+void Connection::Closed(const Turn& now) {
+  way_back_->Close();
+  for (const auto& undo : std::exchange(undo_, {})) undo(now);
+}
+
+size_t Connection::Receive(std::string_view in, const Turn& now) {
   running_ = true;
   size_t used = 0;
-  while (!done_ && !waiting_ && link_.out().size() <= kMostUnsent) {
-    const size_t taken = TakeRequest(in.substr(used));
+  while (!done_ && !waiting_ && !link_.full()) {
+    const size_t taken = TakeRequest(in.substr(used), now);
     if (taken == 0) break;
     used += taken;
   }
@@ -50,7 +63,7 @@ size_t Connection::Receive(std::string_view in, Instant now) {
   return used;
 }
 
-size_t Connection::TakeRequest(std::string_view in) {
+size_t Connection::TakeRequest(std::string_view in, const Turn& now) {
   if (in.empty()) return 0;
   if (in.substr(0, 2) == "\r\n") return 2;  // some clients end a body with an empty line
   if (in == "\r" || in.size() < wanted_) return 0;
@@ -61,7 +74,7 @@ size_t Connection::TakeRequest(std::string_view in) {
   head_end_.Reset();
   wanted_ = 0;
   said_continue_ = false;
-  Handle(head, body);
+  Handle(head, body, now);
   chunks_.Reset();
   return size;
 }
@@ -73,11 +86,14 @@ size_t Connection::Measure(std::string_view in, RequestHead& head, std::string_v
   if (!head_size) return 0;
   fault = ParseHead(in.substr(0, *head_size), head);
   if (fault) return Refuse(fault);
+  // A token vouches for a large body before it comes.
+  const bool large = head.chunked || head.content_length > link_.most_unread() - *head_size;
+  if (large && !link_.trusted() && trusts_ && trusts_(head, link_)) link_.Trust();
   if (head.chunked) {
     const size_t size = MeasureChunks(in, *head_size, body);
     return size == 0 && !done_ ? Incomplete(head) : size;
   }
-  if (head.content_length > kMostUnread - *head_size) {
+  if (head.content_length > link_.most_unread() - *head_size) {
     return Refuse({413, "the body is too large"});
   }
   const size_t length = static_cast<size_t>(head.content_length);
@@ -90,8 +106,10 @@ size_t Connection::Measure(std::string_view in, RequestHead& head, std::string_v
 size_t Connection::MeasureChunks(std::string_view in, size_t head_size, std::string_view& body) {
   wanted_ = head_size;
   Fault fault;
+  // The body is kept twice, as it came and put together.
+  const size_t most = link_.trusted() ? kMostUnread : kMostUnreadAtFirst / 2;
   const std::optional<size_t> size =
-      chunks_.Read(in.substr(head_size), kMostUnread - head_size, fault);
+      chunks_.Read(in.substr(head_size), most - std::min(most, head_size), fault);
   if (fault) return Refuse(fault);
   if (!size) return 0;
   body = chunks_.body();
@@ -109,19 +127,26 @@ size_t Connection::Incomplete(const RequestHead& head) {
 size_t Connection::Refuse(const Fault& fault) {
   keep_alive_ = false;
   without_body_ = is_1_0_ = false;
+  cors_.clear();
   std::string body;
   AppendError(body, "bad_request", fault.message, "");
   Answer({.status = fault.status, .content_type = kJson, .body = body});
   return 0;
 }
 
-void Connection::Handle(const RequestHead& head, std::string_view body) {
+void Connection::Handle(const RequestHead& head, std::string_view body, const Turn& now) {
   keep_alive_ = head.keep_alive;
   is_1_0_ = head.is_1_0;
   without_body_ = head.method == "HEAD";
   waiting_ = true;
   const RouteTable::Found found = routes_.Find(head.method, head.path);
-  if (found.handler == nullptr) return RefuseRoute(found);
+  if (!cors_.empty()) cors_.clear();
+  if (found.what == Operation::kDecide && gate_.Lists(head.origin)) {
+    cors_ = Gate::CorsHeaders(head.origin);
+  }
+  if (found.handler == nullptr) return RefuseRoute(found, head);
+  const Asker who = gate_.WhoAsks(found.what, head, link_.from_loopback());
+  if (const auto refusal = gate_.Refuse(found.what, head, who)) return RefuseAsker(*refusal);
   Query& query = ThreadHeadScratch().query;
   if (!query.Parse(head.query)) {
     std::string text;
@@ -135,14 +160,28 @@ void Connection::Handle(const RequestHead& head, std::string_view body) {
                             .headers = head.headers(),
                             .body = body,
                             .peer = link_.peer(),
-                            .from_loopback = link_.from_loopback(),
-                            .now = now_,
+                            .who = who,
+                            .policy = gate_.policy(),
+                            .now = now,
                             .link = &link_,
                             .way_back = way_back_.get()};
   (*found.handler)(request, Responder(self_));
 }
 
-void Connection::RefuseRoute(const RouteTable::Found& found) {
+void Connection::RefuseAsker(const Gate::Refusal& refusal) {
+  std::string body;
+  AppendError(body, refusal.code, refusal.message, "");
+  Answer({.status = refusal.status,
+          .content_type = kJson,
+          .body = body,
+          .headers = refusal.status == 401 ? "WWW-Authenticate: Bearer\r\n" : ""});
+}
+
+void Connection::RefuseRoute(const RouteTable::Found& found, const RequestHead& head) {
+  if (!cors_.empty() && head.method == "OPTIONS") {  // the browser asks whether the page may
+    cors_.clear();
+    return Answer({.status = 204, .headers = Gate::PreflightHeaders(head.origin)});
+  }
   std::string body;
   if (found.allow.empty()) {
     AppendError(body, "not_found", "there is nothing at this path", "");
@@ -167,6 +206,7 @@ void Connection::Answer(const Response& response) {
     out.append("\r\n");
   }
   out.append(response.headers);
+  out.append(cors_);
   if (!keep_alive_) {
     out.append("Connection: close\r\n");
   } else if (is_1_0_) {
@@ -176,11 +216,12 @@ void Connection::Answer(const Response& response) {
   if (!without_body_ && !never_a_body) out.append(response.body);
 
   waiting_ = false;
+  if (response.status < 400 || response.status == 429) link_.Trust();
   if (!keep_alive_) done_ = true;
   if (running_) return;
   // Not at once: whoever answers late may be in the midst of another request on this thread, and
   // writing takes up the next request of this one.
-  link_.Post([self = std::weak_ptr(self_)] {
+  link_.Post([self = std::weak_ptr(self_)](const Turn&) {
     const std::shared_ptr<Connection*> connection = self.lock();
     if (connection != nullptr) (*connection)->link_.Flush();
   });

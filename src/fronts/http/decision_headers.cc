@@ -60,10 +60,12 @@ void AppendDecisionHeaders(std::string& out, const Decision& decision, bool refu
     out.append("\r\nRateLimit: ");
     AppendFieldString(out, deciding->name);
     AppendInteger(out, ";r=", deciding->remaining);
-    AppendSeconds(out, ";t=", deciding->reset_after);
-    AppendInteger(out, "\r\nX-RateLimit-Limit: ", deciding->limit);
+    const Duration reset = decision.allowed ? deciding->reset_after
+                                            : std::min(deciding->reset_after, decision.retry_after);
+    AppendSeconds(out, ";t=", reset);
+    AppendInteger(out, "\r\nX-RateLimit-Limit: ", deciding->capacity);
     AppendInteger(out, "\r\nX-RateLimit-Remaining: ", deciding->remaining);
-    AppendSeconds(out, "\r\nX-RateLimit-Reset: ", deciding->reset_after);
+    AppendSeconds(out, "\r\nX-RateLimit-Reset: ", reset);
     out.append("\r\n");
   }
   if (refusal && decision.retry_after != kNever) {

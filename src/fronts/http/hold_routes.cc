@@ -38,7 +38,12 @@ void OpenSession(Limiter& limiter, Duration longest, const HttpRequest& request,
     return SendError(std::move(responder), *error);
   }
   ttl = std::min(ttl, longest);
-  std::string body = SessionJson(limiter.OpenSession(ttl, request.now)) + ",\"ttl_ms\":";
+  const SessionId session = limiter.OpenSession(ttl, request.now);
+  if (!session) {
+    return SendError(std::move(responder),
+                     {Code::kOverloaded, "too many sessions are open and in use", "session"});
+  }
+  std::string body = SessionJson(session) + ",\"ttl_ms\":";
   AppendNumber(body, WholeMillis(ttl));
   SendJson(responder, body + "}");
 }
@@ -78,6 +83,7 @@ void SendReservation(Responder& responder, const Result<Reservation>& told, uint
 }
 
 void Reserve(Limiter& limiter, const HttpRequest& http, Responder given) {
+  if (RefuseIfLate(http, given)) return;
   SessionId session;
   ReserveRequest request;
   if (const std::optional<Error> error = ReadReserve(http.body, session, request)) {
@@ -86,15 +92,20 @@ void Reserve(Limiter& limiter, const HttpRequest& http, Responder given) {
   const auto responder = std::make_shared<Responder>(std::move(given));
   const uint64_t least = request.min_copies.value_or(request.copies);
   ReserveOnThread(
-      *http.way_back, request.wait > Duration::zero(),
+      *http.way_back, http.now, request.wait > Duration::zero(),
       [&](ReserveDone done) { limiter.Reserve(session, request, http.now, std::move(done)); },
-      [responder, least](const Result<Reservation>& told) {
+      [&limiter, session, responder, least](const Result<Reservation>& told, const Turn&) {
+        if (told && told->allowed) {
+          responder->IfLost([&limiter, session, hold = told->hold](const Turn& now) {
+            limiter.Release(session, hold, 0, now);
+          });
+        }
         SendReservation(*responder, told, least);
       },
       // Whoever asked has hung up, and knows nothing of what he was granted.
-      [&limiter, session, responder, asked = http.now](const Result<Reservation>& told) {
+      [&limiter, session, responder](const Result<Reservation>& told, const Turn& now) {
         responder->Abandon();
-        if (told && told->allowed) limiter.Release(session, told->hold, 0, asked);
+        if (told && told->allowed) limiter.Release(session, told->hold, 0, now);
       });
 }
 
@@ -135,22 +146,22 @@ void Seize(Limiter& limiter, const HttpRequest& http, Responder responder) {
 }  // namespace
 
 void AddHoldRoutes(Limiter& limiter, Duration longest, RouteTable& routes) {
-  using Operation = void (*)(Limiter&, const HttpRequest&, Responder);
-  const auto with = [&limiter](Operation operation) {
-    return [&limiter, operation](const HttpRequest& request, Responder responder) {
-      operation(limiter, request, std::move(responder));
+  using Action = void (*)(Limiter&, const HttpRequest&, Responder);
+  const auto with = [&limiter](Action action) {
+    return [&limiter, action](const HttpRequest& request, Responder responder) {
+      action(limiter, request, std::move(responder));
     };
   };
-  routes.Add("POST", "/v1/reserve", with(Reserve));
-  routes.Add("POST", "/v1/release", with(Release));
-  routes.Add("POST", "/v1/transfer", with(Transfer));
-  routes.Add("POST", "/v1/seize", with(Seize));
-  routes.Add("POST", "/v1/session",
+  routes.Add("POST", "/v1/reserve", Operation::kDecide, with(Reserve));
+  routes.Add("POST", "/v1/release", Operation::kDecide, with(Release));
+  routes.Add("POST", "/v1/transfer", Operation::kDecide, with(Transfer));
+  routes.Add("POST", "/v1/seize", Operation::kDecide, with(Seize));
+  routes.Add("POST", "/v1/session", Operation::kDecide,
              [&limiter, longest](const HttpRequest& request, Responder responder) {
                OpenSession(limiter, longest, request, std::move(responder));
              });
-  routes.AddPrefix("POST", "/v1/session/", with(RenewSession));
-  routes.AddPrefix("DELETE", "/v1/session/", with(EndSession));
+  routes.AddPrefix("POST", "/v1/session/", Operation::kDecide, with(RenewSession));
+  routes.AddPrefix("DELETE", "/v1/session/", Operation::kDecide, with(EndSession));
 }
 
 }  // namespace weir::http

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fronts/http/address.h"
+#include "fronts/http/gate.h"
 #include "fronts/http/route_table.h"
 #include "fronts/protocol.h"
 #include "weir/limiter.h"
@@ -16,6 +17,8 @@ namespace weir {
 struct HttpOptions {
   bool decides = true;  // false: only what the server adds, and the health of it
   Duration longest_session = std::chrono::hours(1);  // without being renewed
+  // Who may do what.
+  http::GateOptions gate = {};
   // Whose X-Forwarded-For is believed.
   std::vector<http::Network> trusted_hops;
   // POST /json: Envoy's request as proto3 JSON. Empty: there is no such path.
@@ -24,8 +27,14 @@ struct HttpOptions {
     std::string body;
   };
   std::function<JsonAnswer(std::string_view body, Instant now)> json_rate_limit;
-  // GET /readyz; empty: always.
-  std::function<bool()> ready;
+  // GET /readyz and /healthz?verbose; empty: always ready.
+  struct Health {
+    bool ready = true;
+    std::string body;  // JSON
+  };
+  std::function<Health()> health;
+  // Whether what a request says of its sender (a token) vouches for a large body; empty: nothing does.
+  std::function<bool(const http::RequestHead&, const Link&)> trusts;
 };
 
 class HttpFront : public Front {
@@ -38,10 +47,13 @@ class HttpFront : public Front {
 
   std::string_view name() const override { return "http"; }
   std::string_view alpn() const override { return "http/1.1"; }
+  bool refuses_late() const override { return true; }
   std::unique_ptr<Protocol> Accept(Link& link) override;
 
  private:
   http::RouteTable routes_;
+  const http::Gate gate_;
+  std::function<bool(const http::RequestHead&, const Link&)> trusts_;
 };
 
 }  // namespace weir

@@ -6,12 +6,12 @@
 #include <span>
 #include <string_view>
 
+#include "fronts/access.h"
 #include "fronts/http/query.h"
 #include "fronts/http/request_head.h"
 #include "fronts/letters.h"
 #include "fronts/protocol.h"
 #include "fronts/way_back.h"
-#include "weir/instant.h"
 
 namespace weir::http {
 
@@ -22,11 +22,17 @@ struct HttpRequest {
   std::span<const Parameter> parameters;
   std::span<const Header> headers;
   std::string_view body;
-  std::string_view peer;  // the address at the other end of the connection
-  bool from_loopback = false;
-  Instant now;
+  std::string_view peer;                 // the address at the other end of the connection
+  Asker who;                             // asks
+  const AccessPolicy* policy = nullptr;  // null: everybody may do everything
+  Turn::Field now;
   Link* link = nullptr;         // for handlers that answer later, from another thread: Post
   WayBack* way_back = nullptr;  // the same, where the connection may be gone by then
+
+  // On this namespace; empty: on all.
+  bool May(Operation what, std::string_view ns) const {
+    return policy == nullptr || policy->May(what, ns, who);
+  }
 
   std::optional<std::string_view> FindHeader(std::string_view name) const {
     for (const Header& header : headers) {

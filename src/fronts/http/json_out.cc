@@ -47,6 +47,10 @@ void AppendLimit(std::string& out, const LimitStatus& limit) {
   Millis(out, ",\"per_ms\":", limit.per);
   NumberOrNull(out, ",\"remaining\":", limit.remaining);
   Millis(out, ",\"reset_after_ms\":", limit.reset_after);
+  if (limit.shadow) {
+    out.append(",\"shadow\":true");
+    Bool(out, ",\"would_refuse\":", limit.refused);
+  }
   out.push_back('}');
 }
 

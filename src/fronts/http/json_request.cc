@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "fronts/http/body_fields.h"
 #include "fronts/number_word.h"
 #include "fronts/numbers.h"
 
@@ -14,7 +15,7 @@ namespace ondemand = simdjson::ondemand;
 
 constexpr size_t kKept = size_t{64} << 10;  // of memory, from one body to the next
 
-Error Bad(std::string_view message, std::string_view field = {}) {
+Error BadBody(std::string_view message, std::string_view field = {}) {
   return {Code::kBadRequest, std::string(message), std::string(field)};
 }
 
@@ -43,30 +44,30 @@ Parser& ThreadParser() {
 std::optional<Error> TakeString(ondemand::value& value, std::string_view key,
                                 std::string_view& text) {
   const simdjson::error_code error = value.get_string().get(text);
-  if (error == simdjson::INCORRECT_TYPE) return Bad("must be a string", key);
-  if (error != simdjson::SUCCESS) return Bad("is not a string of JSON", key);
+  if (error == simdjson::INCORRECT_TYPE) return BadBody("must be a string", key);
+  if (error != simdjson::SUCCESS) return BadBody("is not a string of JSON", key);
   return std::nullopt;
 }
 
 std::optional<Error> TakeNumber(ondemand::value& value, std::string_view key, uint64_t& number) {
   ondemand::json_type type;
   if (value.type().get(type) != simdjson::SUCCESS || type != ondemand::json_type::number) {
-    return Bad("must be a number", key);
+    return BadBody("must be a number", key);
   }
   std::string_view token = value.raw_json_token();
   token = token.substr(0, token.find_first_of(" \t\r\n"));
   const NumberWord word = ReadNumber(token);
-  if (!word.mistake.empty()) return Bad(word.mistake, key);
+  if (!word.mistake.empty()) return BadBody(word.mistake, key);
   number = word.value;
   // The token was looked at and not taken; this takes it.
-  if (value.get_uint64().error() != simdjson::SUCCESS) return Bad("is not a whole number", key);
+  if (value.get_uint64().error() != simdjson::SUCCESS) return BadBody("is not a whole number", key);
   return std::nullopt;
 }
 
 // A number that 0 does not stand for.
 std::optional<Error> TakePositive(ondemand::value& value, std::string_view key, uint64_t& number) {
   if (std::optional<Error> error = TakeNumber(value, key, number)) return error;
-  if (number == 0) return Bad("is 0", key);
+  if (number == 0) return BadBody("is 0", key);
   return std::nullopt;
 }
 
@@ -79,7 +80,7 @@ std::optional<Error> TakeMillis(ondemand::value& value, std::string_view key, Du
 
 std::optional<Error> ParseTicket(std::string_view text, std::string_view key, Ticket& ticket) {
   const std::optional<Ticket> parsed = Ticket::Parse(text);
-  if (!parsed) return Bad("is not 32 hexadecimal digits in small letters", key);
+  if (!parsed) return BadBody("is not 32 hexadecimal digits in small letters", key);
   ticket = *parsed;
   return std::nullopt;
 }
@@ -91,19 +92,20 @@ std::optional<Error> TakeTicket(ondemand::value& value, std::string_view key, Ti
 }
 
 std::optional<Error> TakeBool(ondemand::value& value, std::string_view key, bool& flag) {
-  if (value.get_bool().get(flag) != simdjson::SUCCESS) return Bad("must be true or false", key);
+  if (value.get_bool().get(flag) != simdjson::SUCCESS) return BadBody("must be true or false", key);
   return std::nullopt;
 }
 
 // Calls take(key, value) for each field of the object that the body is.
 template <typename Take>
 std::optional<Error> ReadFields(std::string_view body, Take take) {
-  const auto not_json = [] { return Bad("the body is not JSON"); };
+  const auto not_json = [] { return BadBody("the body is not JSON"); };
   ondemand::document document;
   if (ThreadParser().Read(body).get(document) != simdjson::SUCCESS) return not_json();
   ondemand::object object;
   if (const auto error = document.get_object().get(object); error != simdjson::SUCCESS) {
-    return error == simdjson::INCORRECT_TYPE ? Bad("the body is not a JSON object") : not_json();
+    return error == simdjson::INCORRECT_TYPE ? BadBody("the body is not a JSON object")
+                                             : not_json();
   }
   for (auto result : object) {
     ondemand::field field;
@@ -113,7 +115,7 @@ std::optional<Error> ReadFields(std::string_view body, Take take) {
     if (std::optional<Error> error = take(key, field.value())) return error;
   }
   if (document.current_location().error() != simdjson::OUT_OF_BOUNDS) {
-    return Bad("something stands behind the JSON object");
+    return BadBody("something stands behind the JSON object");
   }
   return std::nullopt;
 }
@@ -127,11 +129,11 @@ class Seen {
     bits_ |= 1u << field;
     return fresh;
   }
-  // The first of the `names` that was not.
+  // The first that must be there and was not.
   template <size_t kCount>
-  std::optional<Error> Missing(const std::string_view (&names)[kCount], unsigned required) const {
-    for (unsigned i = 0; i < required; ++i) {
-      if ((bits_ >> i & 1) == 0) return Bad("is missing", names[i]);
+  std::optional<Error> Missing(const BodyField (&fields)[kCount]) const {
+    for (unsigned i = 0; i < kCount; ++i) {
+      if (fields[i].required && (bits_ >> i & 1) == 0) return BadBody("is missing", fields[i].name);
     }
     return std::nullopt;
   }
@@ -141,33 +143,30 @@ class Seen {
 };
 
 template <size_t kCount>
-unsigned IndexOf(const std::string_view (&names)[kCount], std::string_view key) {
+unsigned IndexOf(const BodyField (&fields)[kCount], std::string_view key) {
   unsigned i = 0;
-  while (i < kCount && names[i] != key) ++i;
+  while (i < kCount && fields[i].name != key) ++i;
   return i;
 }
 
-// Calls take(i, key, value) for each field, names[i] being its name. The first `required` ones must
-// be there, and no other than these may.
+// Calls take(i, key, value) for each field, fields[i] being it. No other than these may be there.
 template <size_t kCount, typename Take>
-std::optional<Error> ReadNamed(std::string_view body, const std::string_view (&names)[kCount],
-                               unsigned required, Take take) {
+std::optional<Error> ReadNamed(std::string_view body, const BodyField (&fields)[kCount],
+                               Take take) {
   Seen seen;
   const auto take_one = [&](std::string_view key, ondemand::value& value) -> std::optional<Error> {
-    const unsigned field = IndexOf(names, key);
-    if (field == kCount) return Bad("is not a field of this request", key);
-    if (!seen.Add(field)) return Bad("is there twice", key);
+    const unsigned field = IndexOf(fields, key);
+    if (field == kCount) return BadBody("is not a field of this request", key);
+    if (!seen.Add(field)) return BadBody("is there twice", key);
     return take(field, key, value);
   };
   if (std::optional<Error> error = ReadFields(body, take_one)) return error;
-  return seen.Missing(names, required);
+  return seen.Missing(fields);
 }
 
 }  // namespace
 
 std::optional<Error> ReadRequest(std::string_view body, Request& request) {
-  static constexpr std::string_view kNames[] = {"namespace", "resource", "subject",
-                                                "cost",      "min_cost", "settle"};
   request = {};
   const auto take = [&](unsigned field, std::string_view key,
                         ondemand::value& value) -> std::optional<Error> {
@@ -180,28 +179,24 @@ std::optional<Error> ReadRequest(std::string_view body, Request& request) {
       default: return TakeBool(value, key, request.settle);
     }
   };
-  if (std::optional<Error> error = ReadNamed(body, kNames, 3, take)) return error;
+  if (std::optional<Error> error = ReadNamed(body, kRequestFields, take)) return error;
   if (request.min_cost.value_or(request.cost) > request.cost) {
-    return Bad("is greater than cost", "min_cost");
+    return BadBody("is greater than cost", "min_cost");
   }
   return std::nullopt;
 }
 
 std::optional<Error> ReadSettle(std::string_view body, SettleRequest& request) {
-  static constexpr std::string_view kNames[] = {"ticket", "cost"};
   std::string_view ticket;
   const auto take = [&](unsigned field, std::string_view key, ondemand::value& value) {
     return field == 0 ? TakeString(value, key, ticket) : TakeNumber(value, key, request.cost);
   };
-  if (std::optional<Error> error = ReadNamed(body, kNames, 2, take)) return error;
+  if (std::optional<Error> error = ReadNamed(body, kSettleFields, take)) return error;
   return ParseTicket(ticket, "ticket", request.ticket);
 }
 
 std::optional<Error> ReadReserve(std::string_view body, SessionId& session,
                                  ReserveRequest& request) {
-  static constexpr std::string_view kNames[] = {"session", "namespace", "resource",
-                                                "subject", "copies",    "min_copies",
-                                                "wait_ms", "max_queue", "share"};
   request = {};
   const auto take = [&](unsigned field, std::string_view key,
                         ondemand::value& value) -> std::optional<Error> {
@@ -217,16 +212,15 @@ std::optional<Error> ReadReserve(std::string_view body, SessionId& session,
       default: return TakeBool(value, key, request.share);
     }
   };
-  if (std::optional<Error> error = ReadNamed(body, kNames, 4, take)) return error;
+  if (std::optional<Error> error = ReadNamed(body, kReserveFields, take)) return error;
   if (request.min_copies.value_or(request.copies) > request.copies) {
-    return Bad("is greater than copies", "min_copies");
+    return BadBody("is greater than copies", "min_copies");
   }
   return std::nullopt;
 }
 
 std::optional<Error> ReadRelease(std::string_view body, HoldRequest& request) {
-  static constexpr std::string_view kNames[] = {"session", "hold", "copies"};
-  return ReadNamed(body, kNames, 2,
+  return ReadNamed(body, kReleaseFields,
                    [&](unsigned field, std::string_view key, ondemand::value& value) {
                      if (field == 2) return TakePositive(value, key, request.copies);
                      return TakeTicket(value, key, field == 0 ? request.session : request.hold);
@@ -234,35 +228,33 @@ std::optional<Error> ReadRelease(std::string_view body, HoldRequest& request) {
 }
 
 std::optional<Error> ReadTransfer(std::string_view body, HoldRequest& request) {
-  static constexpr std::string_view kNames[] = {"session", "hold", "ttl_ms", "copies"};
   const auto take = [&](unsigned field, std::string_view key, ondemand::value& value) {
     if (field == 2) return TakeMillis(value, key, request.ttl);
     if (field == 3) return TakePositive(value, key, request.copies);
     return TakeTicket(value, key, field == 0 ? request.session : request.hold);
   };
-  if (std::optional<Error> error = ReadNamed(body, kNames, 3, take)) return error;
-  if (request.ttl == Duration::zero()) return Bad("is 0", "ttl_ms");
+  if (std::optional<Error> error = ReadNamed(body, kTransferFields, take)) return error;
+  if (request.ttl == Duration::zero()) return BadBody("is 0", "ttl_ms");
+  if (request.ttl > kLongestTransfer) return BadBody("is more than 86400000 (a day)", "ttl_ms");
   return std::nullopt;
 }
 
 std::optional<Error> ReadSeize(std::string_view body, HoldRequest& request) {
-  static constexpr std::string_view kNames[] = {"session", "transfer"};
-  return ReadNamed(body, kNames, 2,
+  return ReadNamed(body, kSeizeFields,
                    [&](unsigned field, std::string_view key, ondemand::value& value) {
                      return TakeTicket(value, key, field == 0 ? request.session : request.transfer);
                    });
 }
 
 std::optional<Error> ReadSession(std::string_view body, Duration& ttl) {
-  static constexpr std::string_view kNames[] = {"ttl_ms"};
   ttl = kUsualSession;
   if (body.empty()) return std::nullopt;
   const auto take = [&](unsigned, std::string_view key, ondemand::value& value) {
     return TakeMillis(value, key, ttl);
   };
-  if (std::optional<Error> error = ReadNamed(body, kNames, 0, take)) return error;
+  if (std::optional<Error> error = ReadNamed(body, kSessionFields, take)) return error;
   if (ttl < kShortestSession || ttl > kLongestSession) {
-    return Bad("must be from 1000 (a second) to 3600000 (an hour)", "ttl_ms");
+    return BadBody("must be from 1000 (a second) to 3600000 (an hour)", "ttl_ms");
   }
   return std::nullopt;
 }

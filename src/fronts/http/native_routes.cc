@@ -59,11 +59,14 @@ void Settle(Limiter& limiter, const HttpRequest& http, Responder given) {
   const auto responder = std::make_shared<Responder>(std::move(given));
   SettleOnThread(
       *http.way_back, limiter, request, http.now,
-      [responder](const Result<Settled>& settled) { SendSettled(*responder, settled); },
-      [responder](const Result<Settled>&) { responder->Abandon(); });
+      [responder](const Result<Settled>& settled, const Turn&) {
+        SendSettled(*responder, settled);
+      },
+      [responder](const Result<Settled>&, const Turn&) { responder->Abandon(); });
 }
 
 void Decide(Limiter& limiter, const HttpRequest& http, bool peek, Responder responder) {
+  if (RefuseIfLate(http, responder)) return;
   Request request;
   if (const std::optional<Error> error = ReadRequest(http.body, request)) {
     return SendError(std::move(responder), *error);
@@ -86,16 +89,31 @@ void SendError(Responder responder, const Error& error) {
       {.status = HttpStatus(error.code), .content_type = kJson, .body = body, .headers = {}});
 }
 
+bool RefuseIfLate(const HttpRequest& request, Responder& responder) {
+  if (request.link == nullptr || !request.link->late()) return false;
+  request.link->CountRefused();
+  std::string body;
+  AppendError(body, CodeName(Code::kOverloaded), "the server is busy: this waited too long", "");
+  responder.Send({.status = HttpStatus(Code::kOverloaded),
+                  .content_type = kJson,
+                  .body = body,
+                  .headers = "Retry-After: 1\r\n"});
+  return true;
+}
+
 void AddNativeRoutes(Limiter& limiter, RouteTable& routes) {
-  routes.Add("POST", "/v1/request", [&limiter](const HttpRequest& request, Responder responder) {
-    Decide(limiter, request, false, std::move(responder));
-  });
-  routes.Add("POST", "/v1/peek", [&limiter](const HttpRequest& request, Responder responder) {
-    Decide(limiter, request, true, std::move(responder));
-  });
-  routes.Add("POST", "/v1/settle", [&limiter](const HttpRequest& request, Responder responder) {
-    Settle(limiter, request, std::move(responder));
-  });
+  routes.Add("POST", "/v1/request", Operation::kDecide,
+             [&limiter](const HttpRequest& request, Responder responder) {
+               Decide(limiter, request, false, std::move(responder));
+             });
+  routes.Add("POST", "/v1/peek", Operation::kDecide,
+             [&limiter](const HttpRequest& request, Responder responder) {
+               Decide(limiter, request, true, std::move(responder));
+             });
+  routes.Add("POST", "/v1/settle", Operation::kDecide,
+             [&limiter](const HttpRequest& request, Responder responder) {
+               Settle(limiter, request, std::move(responder));
+             });
 }
 
 }  // namespace weir::http

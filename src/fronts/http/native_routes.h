@@ -9,6 +9,9 @@ namespace weir::http {
 // `limiter` outlives the table.
 void AddNativeRoutes(Limiter& limiter, RouteTable& routes);
 
+// Whether the request has waited too long to be decided; it is answered then.
+bool RefuseIfLate(const HttpRequest& request, Responder& responder);
+
 // An error as an answer: its status and its JSON.
 void SendError(Responder responder, const Error& error);
 

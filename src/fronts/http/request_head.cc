@@ -104,7 +104,7 @@ Fault ReadHeaderLine(std::string_view line, RequestHead& head) {
 
 // What the headers say about the request itself.
 struct Framing {
-  int hosts = 0, lengths = 0, codings = 0;
+  int hosts = 0, lengths = 0, codings = 0, origins = 0, authorizations = 0;
   bool says_close = false, says_keep_alive = false;
 };
 
@@ -128,20 +128,56 @@ void ReadConnection(std::string_view value, Framing& framing) {
   }
 }
 
+// "X-…": of proxies, and of programs.
+void ReadOwnHeader(std::string_view name, RequestHead& head) {
+  head.beyond_pages = true;
+  constexpr std::string_view kForwarded = "x-forwarded-";
+  if (IsWord(name.substr(0, kForwarded.size()), kForwarded) || IsWord(name, "x-real-ip")) {
+    head.through_hop = true;
+  }
+}
+
 Fault ReadFramingHeader(const Header& header, Framing& framing, RequestHead& head) {
+  if (header.name.size() > 2 && header.name[1] == '-' && LowerLetter(header.name[0]) == 'x') {
+    ReadOwnHeader(header.name, head);
+    return {};
+  }
   switch (header.name.size()) {
+    case 3:
+      if (IsWord(header.name, "via")) head.through_hop = head.beyond_pages = true;
+      return {};
     case 4:
-      if (IsWord(header.name, "host") && ++framing.hosts > 1) return Bad("there are two hosts");
+      if (!IsWord(header.name, "host")) return {};
+      if (++framing.hosts > 1) return Bad("there are two hosts");
+      head.host = header.value;
       return {};
     case 6:
+      if (IsWord(header.name, "origin")) {
+        if (++framing.origins > 1) return Bad("there are two origins");
+        head.origin = header.value;
+        return {};
+      }
       if (!IsWord(header.name, "expect") || head.is_1_0) return {};
       if (!IsWord(header.value, "100-continue")) return {417, "this cannot be expected here"};
       head.expects_continue = true;
       return {};
+    case 9:
+      if (IsWord(header.name, "forwarded")) head.through_hop = head.beyond_pages = true;
+      return {};
     case 10:
       if (IsWord(header.name, "connection")) ReadConnection(header.value, framing);
       return {};
+    case 12:
+      if (IsWord(header.name, "content-type")) head.content_type = header.value;
+      return {};
+    case 13:
+      if (!IsWord(header.name, "authorization")) return {};
+      if (++framing.authorizations > 1) return Bad("there are two Authorizations");
+      head.authorization = header.value;
+      head.beyond_pages = true;
+      return {};
     case 14:
+      if (IsWord(header.name, "sec-fetch-site")) head.fetch_site = header.value;
       if (!IsWord(header.name, "content-length")) return {};
       if (++framing.lengths > 1) return Bad("there are two Content-Lengths");
       return ReadLength(header.value, head);
@@ -199,6 +235,8 @@ Fault ParseHead(std::string_view text, RequestHead& head) {
   head.keep_alive = true;
   head.content_length = 0;
   head.count = 0;
+  head.host = head.origin = head.authorization = head.content_type = head.fetch_site = {};
+  head.through_hop = head.beyond_pages = false;
   bool first = true;
   for (;;) {
     const size_t end = text.find("\r\n");

@@ -35,6 +35,11 @@ struct RequestHead {
   bool chunked = false;
   uint64_t content_length = 0;
 
+  // Of the headers, what tells who asks (gate.h); empty: there is none.
+  std::string_view host, origin, authorization, content_type, fetch_site;
+  bool through_hop = false;   // somebody has passed it on, and says so
+  bool beyond_pages = false;  // has a header that no page sends without its browser asking first
+
   size_t count = 0;
   std::array<Header, kMostHeaders> all;
   std::span<const Header> headers() const { return std::span(all).first(count); }

@@ -5,8 +5,11 @@
 // answered says so to the client (503): a forgotten answer blocks nobody.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string_view>
+
+#include "base/turn.h"
 
 namespace weir::http {
 
@@ -28,6 +31,9 @@ class Responder {
 
   // Once.
   void Send(const Response& response);
+  // Before Send: `undo` is called if the peer has closed its sending side and the answer does not
+  // reach it, or is known to not be there any more.
+  void IfLost(std::function<void(const Turn&)> undo);
   // Gives the right up, from any thread: the connection is gone.
   void Abandon() { connection_.reset(); }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fronts/access.h"
 #include "fronts/http/http_request.h"
 #include "fronts/http/responder.h"
 
@@ -18,21 +19,31 @@ using Handler = std::function<void(const HttpRequest&, Responder)>;
 
 class RouteTable {
  public:
-  // A handler of GET answers HEAD too, where HEAD has none of its own. A later handler for the same
-  // method and path takes the place of the former.
-  void Add(std::string_view method, std::string_view path, Handler handler);
-  void AddPrefix(std::string_view method, std::string_view prefix, Handler handler);
+  // `what` it does: who may not (gate.h) does not come to the handler. A handler of GET answers HEAD
+  // too, where HEAD has none of its own. A later handler for the same method and path takes the place
+  // of the former.
+  void Add(std::string_view method, std::string_view path, Operation what, Handler handler);
+  void AddPrefix(std::string_view method, std::string_view prefix, Operation what, Handler handler);
 
   struct Found {
     const Handler* handler = nullptr;
-    std::string_view rest;  // of the path, behind a prefix
-    std::string allow;      // where only the method is wrong: those that are right
+    std::string_view rest;                // of the path, behind a prefix
+    std::string allow;                    // where only the method is wrong: those that are right
+    Operation what = Operation::kHealth;  // of the handler; of the first, where there is none
   };
   Found Find(std::string_view method, std::string_view path) const;
+
+  // Every path with its method, prefixes with a * behind them.
+  struct Listed {
+    std::string method, path;
+    Operation what;
+  };
+  std::vector<Listed> List() const;
 
  private:
   struct Method {
     std::string name;
+    Operation what;
     Handler handler;
   };
   struct Route {
@@ -41,8 +52,8 @@ class RouteTable {
   };
 
   static void AddTo(std::vector<Route>& routes, std::string_view method, std::string_view path,
-                    Handler handler);
-  static const Handler* FindMethod(const Route& route, std::string_view method);
+                    Operation what, Handler handler);
+  static const Method* FindMethod(const Route& route, std::string_view method);
   static std::string Allowed(const Route& route);
 
   std::vector<Route> exact_;

@@ -27,9 +27,9 @@ uint64_t NextNumber(std::string_view& line) {
 
 }  // namespace
 
-size_t Connection::Receive(std::string_view in, Instant now) {
+size_t Connection::Receive(std::string_view in, const Turn& now) {
   size_t used = 0;
-  while (!done_ && link_.out().size() <= kMostUnsent) {
+  while (!done_ && !link_.full()) {
     const std::string_view rest = in.substr(used);
     const size_t end = rest.substr(0, kMostLine).find('\n');
     if (end == std::string_view::npos) {
@@ -48,15 +48,17 @@ size_t Connection::Receive(std::string_view in, Instant now) {
   return used;
 }
 
-void Connection::Carry(std::string_view line, Instant now) {
+void Connection::Carry(std::string_view line, const Turn& now) {
   constexpr std::string_view kForMe = "ACQ4ME ", kForAny = "ACQ4ANY ";
   if (line.starts_with(kForMe)) return Acquire(line.substr(kForMe.size()), false, now);
   if (line.starts_with(kForAny)) return Acquire(line.substr(kForAny.size()), true, now);
   if (line.starts_with("RELEASE")) return Release(now);
+  // HTTP: the lines behind it may be commands, in the body that a web page has had its browser send.
+  if (line.find(" HTTP/1.") != std::string_view::npos) done_ = true;
   Say("ERROR BAD_COMMAND");
 }
 
-void Connection::Acquire(std::string_view words, bool share, Instant now) {
+void Connection::Acquire(std::string_view words, bool share, const Turn& now) {
   if (waiting_) return Say("ERROR WAIT_FOR_RESPONSE");
   if (session_) return Say("LOCK_HELD");
   PoolRequest request{.key = NextWord(words), .share = share};
@@ -72,14 +74,14 @@ void Connection::Acquire(std::string_view words, bool share, Instant now) {
   waiting_ = true;
   late_ = false;
   ReserveOnThread(
-      *way_back_, true,
+      *way_back_, now, true,
       [&](ReserveDone done) { limiter_.ReservePool(session_, request, now, std::move(done)); },
-      [this, now, number = ++asked_,
-       may_queue = request.max_queue > 0](const Result<Reservation>& told) {
+      [this, number = ++asked_, may_queue = request.max_queue > 0](const Result<Reservation>& told,
+                                                                   const Turn& later) {
         if (!waiting_ || number != asked_) return;
         waiting_ = false;
         Answer(told, may_queue);
-        if (!told || !told->allowed) EndSession(now);
+        if (!told || !told->allowed) EndSession(later);
         if (late_) link_.Flush();
       });
   late_ = true;
@@ -100,19 +102,19 @@ void Connection::Answer(const Result<Reservation>& told, bool may_queue) {
   }
 }
 
-void Connection::Release(Instant now) {
+void Connection::Release(const Turn& now) {
   if (!session_) return Say("NOT_LOCKED");
   EndSession(now);
   Say("RELEASED");
 }
 
-void Connection::EndSession(Instant now) {
+void Connection::EndSession(const Turn& now) {
   waiting_ = false;
   if (session_) limiter_.EndSession(session_, now);
   session_ = {};
 }
 
-void Connection::Closed(Instant now) {
+void Connection::Closed(const Turn& now) {
   way_back_->Close();
   EndSession(now);
 }

@@ -22,18 +22,19 @@ class Connection : public Protocol {
       : link_(link), limiter_(limiter), way_back_(WayBack::To(link)) {}
   ~Connection() override { way_back_->Close(); }
 
-  size_t Receive(std::string_view in, Instant now) override;
-  void Drain() override { draining_ = true; }
-  void Closed(Instant now) override;
+  size_t Receive(std::string_view in, const Turn& now) override;
+  void Drain(const Turn&) override { draining_ = true; }
+  void Closed(const Turn& now) override;
   bool idle() const override { return !partial_ && !session_; }
+  bool owes() const override { return waiting_; }
   bool done() const override { return done_ || (draining_ && !partial_ && !waiting_); }
 
  private:
-  void Carry(std::string_view line, Instant now);
-  void Acquire(std::string_view words, bool share, Instant now);
-  void Release(Instant now);
+  void Carry(std::string_view line, const Turn& now);
+  void Acquire(std::string_view words, bool share, const Turn& now);
+  void Release(const Turn& now);
   void Answer(const Result<Reservation>& told, bool may_queue);
-  void EndSession(Instant now);
+  void EndSession(const Turn& now);
   void Say(std::string_view line) { link_.out().append(line).push_back('\n'); }
 
   Link& link_;

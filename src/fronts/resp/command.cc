@@ -115,14 +115,14 @@ class Splitter {
 
 }  // namespace
 
-Parsed CommandParser::Next(std::string_view in, Words& words) {
+Parsed CommandParser::Next(std::string_view in, Words& words, size_t most) {
   words.clear();
   if (in.empty() || in.size() < wanted_) return {};
   wanted_ = 0;
-  return in[0] == '*' ? Array(in, words) : Inline(in, words);
+  return in[0] == '*' ? Array(in, words, most) : Inline(in, words, most);
 }
 
-Parsed CommandParser::Array(std::string_view in, Words& words) {
+Parsed CommandParser::Array(std::string_view in, Words& words, size_t most) {
   const CountLine head = ReadCount(in, 0);
   switch (head.state) {
     case CountLine::State::kIncomplete: return {};
@@ -147,7 +147,7 @@ Parsed CommandParser::Array(std::string_view in, Words& words) {
     }
     const size_t length = static_cast<size_t>(line.count);
     const size_t end = line.end + length + 2;
-    if (end > kMostUnread) return Broken("too big command");
+    if (end > most) return Broken("too big command");
     if (in.size() < end) {
       wanted_ = end;
       return {};
@@ -160,10 +160,11 @@ Parsed CommandParser::Array(std::string_view in, Words& words) {
   return {.outcome = Outcome::kCommand, .used = at};
 }
 
-Parsed CommandParser::Inline(std::string_view in, Words& words) {
-  const size_t end = in.substr(0, kMostInline).find('\n');
+Parsed CommandParser::Inline(std::string_view in, Words& words, size_t most) {
+  const size_t longest = std::min(kMostInline, most);
+  const size_t end = in.substr(0, longest).find('\n');
   if (end == std::string_view::npos) {
-    if (in.size() >= kMostInline) return Broken("too big inline request");
+    if (in.size() >= longest) return Broken("too big inline request");
     return {};
   }
   std::string_view line = in.substr(0, end);

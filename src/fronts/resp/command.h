@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "fronts/protocol.h"
+
 namespace weir::resp {
 
 inline constexpr size_t kMostArguments = 1024;
@@ -37,11 +39,13 @@ struct Parsed {
 class CommandParser {
  public:
   // The command at the front of `in`. An incomplete one is to be offered again, from its beginning.
-  Parsed Next(std::string_view in, Words& words);
+  // `most`: bytes of a command.
+  Parsed Next(std::string_view in, Words& words, size_t most = kMostUnread);
+  size_t bytes() const { return unquoted_.capacity(); }
 
  private:
-  Parsed Array(std::string_view in, Words& words);
-  Parsed Inline(std::string_view in, Words& words);
+  Parsed Array(std::string_view in, Words& words, size_t most);
+  Parsed Inline(std::string_view in, Words& words, size_t most);
 
   size_t wanted_ = 0;     // of the incomplete command, at least
   std::string unquoted_;  // words of an inline command that were written in quotes

@@ -18,7 +18,7 @@ struct Connection::Row {
   std::string_view name;  // in small letters
   size_t least, most;     // words, the name among them
   // Null: WEIR.REQUEST, which is batched.
-  void (Connection::*carry)(const Words&, Instant);
+  void (Connection::*carry)(const Words&, const Turn&);
   bool before_login = false;
   bool ours = false;  // not a command of Redis: mistakes are BAD_REQUEST
 };
@@ -58,6 +58,8 @@ const Connection::Row* Connection::Find(std::string_view name) {
       {"config", 2, kAny, &Connection::Config},
       {"quit", 1, kAny, &Connection::Quit, true},
       {"reset", 1, 1, &Connection::Reset, true},
+      {"post", 1, kAny, &Connection::Stranger, true},
+      {"host:", 1, kAny, &Connection::Stranger, true},
   };
   for (const Row& row : kTable) {
     if (IsWord(name, row.name)) return &row;
@@ -70,14 +72,15 @@ Connection::Connection(Link& link, Limiter& limiter, const RespOptions& options,
       limiter_(limiter),
       options_(options),
       id_(id),
-      open_(!options.password),
+      open_(!options.password || !options.password_needed),
       way_back_(WayBack::To(link)) {}
 
-size_t Connection::Receive(std::string_view in, Instant now) {
+size_t Connection::Receive(std::string_view in, const Turn& now) {
   Scratch& scratch = ThreadScratch();
+  LookAtPasswordAgain();
   size_t used = 0;
-  while (!done_ && !waiting_ && used < in.size() && link_.out().size() <= kMostUnsent) {
-    const Parsed parsed = parser_.Next(in.substr(used), scratch.words);
+  while (!done_ && !waiting_ && used < in.size() && !link_.full()) {
+    const Parsed parsed = parser_.Next(in.substr(used), scratch.words, link_.most_unread());
     if (parsed.outcome == Outcome::kIncomplete) break;
     if (parsed.outcome == Outcome::kBroken) {
       DecideBatch(now, scratch);
@@ -94,17 +97,18 @@ size_t Connection::Receive(std::string_view in, Instant now) {
   return used;
 }
 
-void Connection::Carry(const Words& words, bool copied, Instant now, Scratch& scratch) {
+void Connection::Carry(const Words& words, bool copied, const Turn& now, Scratch& scratch) {
   const Row* const row = Find(words[0]);
   const bool good = row != nullptr && words.size() >= row->least && words.size() <= row->most &&
                     (open_ || row->before_login);
+  if (good && open_) link_.Trust();
   if (good && row->carry == nullptr) return AddToBatch(words, copied, now, scratch);
   DecideBatch(now, scratch);
   if (!good) return Refuse(row, words);
   (this->*row->carry)(words, now);
 }
 
-void Connection::AddToBatch(const Words& words, bool copied, Instant now, Scratch& scratch) {
+void Connection::AddToBatch(const Words& words, bool copied, const Turn& now, Scratch& scratch) {
   Request& request = scratch.requests[scratch.waiting];
   if (const Mistake mistake = ReadRequest(words, request)) {
     DecideBatch(now, scratch);
@@ -114,7 +118,7 @@ void Connection::AddToBatch(const Words& words, bool copied, Instant now, Scratc
   if (copied || scratch.waiting == kBatch) DecideBatch(now, scratch);
 }
 
-void Connection::DecideBatch(Instant now, Scratch& scratch) {
+void Connection::DecideBatch(const Turn& now, Scratch& scratch) {
   const size_t n = scratch.waiting;
   if (n == 0) return;
   scratch.waiting = 0;

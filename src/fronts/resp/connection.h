@@ -29,9 +29,11 @@ class Connection : public Protocol {
   Connection(Link& link, Limiter& limiter, const RespOptions& options, uint64_t id);
   ~Connection() override { way_back_->Close(); }
 
-  size_t Receive(std::string_view in, Instant now) override;
-  void Drain() override { draining_ = true; }
-  void Closed(Instant now) override;
+  size_t Receive(std::string_view in, const Turn& now) override;
+  void Drain(const Turn&) override { draining_ = true; }
+  void Closed(const Turn& now) override;
+  void HalfClosed(const Turn& now) override;
+  size_t bytes() const override { return parser_.bytes() + name_.capacity(); }
   // Whoever holds copies is not closed to make room for others.
   bool idle() const override { return !partial_ && !waiting_ && !session_; }
   bool answering() const override { return waiting_; }
@@ -42,42 +44,45 @@ class Connection : public Protocol {
   struct Scratch;
 
   static const Row* Find(std::string_view name);
+  bool Open() const { return !options_.password || !options_.password_needed; }
   static Scratch& ThreadScratch();
   Reply Answer() { return Reply(link_.out(), form_); }
-  void Carry(const Words& words, bool copied, Instant now, Scratch& scratch);
-  void AddToBatch(const Words& words, bool copied, Instant now, Scratch& scratch);
-  void DecideBatch(Instant now, Scratch& scratch);
+  void Carry(const Words& words, bool copied, const Turn& now, Scratch& scratch);
+  void AddToBatch(const Words& words, bool copied, const Turn& now, Scratch& scratch);
+  void DecideBatch(const Turn& now, Scratch& scratch);
   void Refuse(const Row* row, const Words& words);
   void WriteMistake(const Mistake& mistake);
 
   // What clients of Redis say (redis_commands.cc).
-  void Ping(const Words& words, Instant now);
-  void Echo(const Words& words, Instant now);
-  void Hello(const Words& words, Instant now);
-  void Auth(const Words& words, Instant now);
-  void Select(const Words& words, Instant now);
-  void Client(const Words& words, Instant now);
-  void CommandTable(const Words& words, Instant now);
-  void Info(const Words& words, Instant now);
-  void Config(const Words& words, Instant now);
-  void Quit(const Words& words, Instant now);
-  void Reset(const Words& words, Instant now);
+  void Ping(const Words& words, const Turn& now);
+  void Echo(const Words& words, const Turn& now);
+  void Hello(const Words& words, const Turn& now);
+  void Auth(const Words& words, const Turn& now);
+  void Select(const Words& words, const Turn& now);
+  void Client(const Words& words, const Turn& now);
+  void CommandTable(const Words& words, const Turn& now);
+  void Info(const Words& words, const Turn& now);
+  void Config(const Words& words, const Turn& now);
+  void Quit(const Words& words, const Turn& now);
+  void Reset(const Words& words, const Turn& now);
+  void Stranger(const Words& words, const Turn& now);
   bool LogIn(std::string_view password);
+  void LookAtPasswordAgain();
   bool SetName(std::string_view name);
   std::string Description() const;
 
   // What the limiter is asked (limiter_commands.cc).
-  void Throttle(const Words& words, Instant now);
-  void Peek(const Words& words, Instant now);
-  void Settle(const Words& words, Instant now);
+  void Throttle(const Words& words, const Turn& now);
+  void Peek(const Words& words, const Turn& now);
+  void Settle(const Words& words, const Turn& now);
 
   // What is held (hold_commands.cc).
-  void Reserve(const Words& words, Instant now);
-  void Release(const Words& words, Instant now);
-  void Transfer(const Words& words, Instant now);
-  void Seize(const Words& words, Instant now);
-  const SessionId& Session(Instant now);
-  void EndSession(Instant now);
+  void Reserve(const Words& words, const Turn& now);
+  void Release(const Words& words, const Turn& now);
+  void Transfer(const Words& words, const Turn& now);
+  void Seize(const Words& words, const Turn& now);
+  const SessionId& Session(const Turn& now);
+  void EndSession(const Turn& now);
   void GoOn();  // something was answered: if late, there may be commands behind it
 
   Link& link_;
@@ -87,8 +92,10 @@ class Connection : public Protocol {
 
   CommandParser parser_;
   Form form_ = Form::kResp2;
-  bool open_;             // no password is needed, or it was given
-  bool partial_ = false;  // a command has come, or begun, and is not answered
+  bool open_;                    // no password is needed, or it was given
+  std::string password_;         // that was given
+  uint64_t passwords_seen_ = 0;  // the version of those that it was right among
+  bool partial_ = false;         // a command has come, or begun, and is not answered
   bool draining_ = false;
   bool done_ = false;
   bool waiting_ = false;  // for a late answer

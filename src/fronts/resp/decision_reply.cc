@@ -5,21 +5,25 @@ namespace {
 
 constexpr Name kAllowed("allowed"), kGranted("granted"), kRemaining("remaining"),
     kRetryAfter("retry_after_ms"), kResetAfter("reset_after_ms"), kLimit("limit"),
-    kTicket("ticket"), kLimits("limits"), kName("name"), kPer("per_ms"), kCharged("charged");
+    kTicket("ticket"), kLimits("limits"), kName("name"), kPer("per_ms"), kCharged("charged"),
+    kShadow("shadow"), kWouldRefuse("would_refuse");
 constexpr Name kTier("tier"), kTierLimit("tier_limit"), kTierHits("tier_hits"), kBurst("burst"),
     kHardLimit("hard_limit"), kHardLimited("hard_limited"), kHits("hits_last_second"),
     kGlobalLimit("global_limit"), kGlobalLimited("global_limited"),
     kGlobalHits("global_hits_last_second");
 
-constexpr size_t kFields = 7, kTierFields = 10, kLimitFields = 5;
+constexpr size_t kFields = 7, kTierFields = 10, kLimitFields = 5, kShadowFields = 2;
 
 void WriteLimit(const LimitStatus& limit, Reply& reply) {
-  reply.Map(kLimitFields);
+  reply.Map(kLimitFields + (limit.shadow ? kShadowFields : 0));
   reply.Field(kName), reply.Bulk(limit.name);
   reply.Field(kLimit), reply.UnsignedOrNull(limit.limit);
   reply.Field(kPer), reply.Integer(WholeMillis(limit.per));
   reply.Field(kRemaining), reply.UnsignedOrNull(limit.remaining);
   reply.Field(kResetAfter), reply.Integer(WholeMillis(limit.reset_after));
+  if (!limit.shadow) return;
+  reply.Field(kShadow), reply.Bool(true);
+  reply.Field(kWouldRefuse), reply.Bool(limit.refused);
 }
 
 void WriteTiers(const TierStatus& tiers, Reply& reply) {

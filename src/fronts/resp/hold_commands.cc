@@ -5,19 +5,23 @@
 
 namespace weir::resp {
 
-const SessionId& Connection::Session(Instant now) {
+const SessionId& Connection::Session(const Turn& now) {
   if (!session_) session_ = limiter_.OpenSession(kNever, now);
   return session_;
 }
 
-void Connection::EndSession(Instant now) {
+void Connection::EndSession(const Turn& now) {
   if (session_) limiter_.EndSession(session_, now);
   session_ = {};
 }
 
-void Connection::Closed(Instant now) {
+void Connection::Closed(const Turn& now) {
   way_back_->Close();
   EndSession(now);
+}
+
+void Connection::HalfClosed(const Turn& now) {
+  if (session_) limiter_.ReleaseAll(session_, now);
 }
 
 void Connection::GoOn() {
@@ -26,10 +30,10 @@ void Connection::GoOn() {
   link_.Flush();
 }
 
-void Connection::Reserve(const Words& words, Instant now) {
+void Connection::Reserve(const Words& words, const Turn& now) {
   ReserveRequest request;
   if (const Mistake mistake = ReadReserve(words, request)) return WriteMistake(mistake);
-  const auto answer = [this](const Result<Reservation>& reservation) {
+  const auto answer = [this](const Result<Reservation>& reservation, const Turn&) {
     Reply reply = Answer();
     WriteReservation(reservation, reply);
     GoOn();
@@ -37,10 +41,10 @@ void Connection::Reserve(const Words& words, Instant now) {
   const auto reserve = [&](ReserveDone done) {
     limiter_.Reserve(Session(now), request, now, std::move(done));
   };
-  waiting_ = !ReserveOnThread(*way_back_, request.wait > Duration::zero(), reserve, answer);
+  waiting_ = !ReserveOnThread(*way_back_, now, request.wait > Duration::zero(), reserve, answer);
 }
 
-void Connection::Release(const Words& words, Instant now) {
+void Connection::Release(const Words& words, const Turn& now) {
   HoldWords request;
   if (const Mistake mistake = ReadRelease(words, request)) return WriteMistake(mistake);
   const Result<uint64_t> left = limiter_.Release(Session(now), request.hold, request.copies, now);
@@ -49,7 +53,7 @@ void Connection::Release(const Words& words, Instant now) {
   WriteReleased(*left, reply);
 }
 
-void Connection::Transfer(const Words& words, Instant now) {
+void Connection::Transfer(const Words& words, const Turn& now) {
   HoldWords request;
   if (const Mistake mistake = ReadTransfer(words, request)) return WriteMistake(mistake);
   const Result<Ticket> transfer =
@@ -59,7 +63,7 @@ void Connection::Transfer(const Words& words, Instant now) {
   WriteTransfer(*transfer, reply);
 }
 
-void Connection::Seize(const Words& words, Instant now) {
+void Connection::Seize(const Words& words, const Turn& now) {
   Ticket transfer;
   if (const Mistake mistake = ReadSeize(words, transfer)) return WriteMistake(mistake);
   const Result<Seized> seized = limiter_.Seize(Session(now), transfer, now);

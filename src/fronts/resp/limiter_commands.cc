@@ -6,7 +6,7 @@
 
 namespace weir::resp {
 
-void Connection::Throttle(const Words& words, Instant now) {
+void Connection::Throttle(const Words& words, const Turn& now) {
   if (!options_.adhoc) {
     return Answer().Error(Code::kBadRequest,
                           "limits carried by a request are switched off (--adhoc off)");
@@ -25,19 +25,19 @@ void Connection::Throttle(const Words& words, Instant now) {
   reply.Integer(WholeSeconds(decision.reset_after));
 }
 
-void Connection::Peek(const Words& words, Instant now) {
+void Connection::Peek(const Words& words, const Turn& now) {
   Request request;
   if (const Mistake mistake = ReadRequest(words, request)) return WriteMistake(mistake);
   Reply reply = Answer();
   WriteDecision(limiter_.Peek(request, now), reply);
 }
 
-void Connection::Settle(const Words& words, Instant now) {
+void Connection::Settle(const Words& words, const Turn& now) {
   const std::optional<Ticket> ticket = Ticket::Parse(words[1]);
   if (!ticket) return WriteMistake({"ticket", "is not 32 hexadecimal digits in small letters"});
   const NumberWord cost = ReadNumber(words[2]);
   if (!cost.mistake.empty()) return WriteMistake({"cost", cost.mistake});
-  const auto answer = [this](const Result<Settled>& settled) {
+  const auto answer = [this](const Result<Settled>& settled, const Turn&) {
     Reply reply = Answer();
     if (settled) {
       WriteSettled(*settled, reply);

@@ -18,20 +18,34 @@ constexpr std::string_view kSyntax = "syntax error";
 
 }  // namespace
 
-void Connection::Ping(const Words& words, Instant /*now*/) {
+void Connection::Ping(const Words& words, const Turn& /*now*/) {
   if (words.size() == 1) return Answer().Simple("PONG");
   Answer().Bulk(words[1]);
 }
 
-void Connection::Echo(const Words& words, Instant /*now*/) { Answer().Bulk(words[1]); }
+void Connection::Echo(const Words& words, const Turn& /*now*/) { Answer().Bulk(words[1]); }
 
 bool Connection::LogIn(std::string_view password) {
   if (options_.password && !options_.password(password)) return false;
   open_ = true;
+  password_ = password;
+  if (options_.password) link_.Trust();
   return true;
 }
 
-void Connection::Auth(const Words& words, Instant /*now*/) {
+// A password that is right no more closes the door behind it.
+void Connection::LookAtPasswordAgain() {
+  if (options_.passwords_version == nullptr) return;
+  const uint64_t version = options_.passwords_version->load(std::memory_order_acquire);
+  if (version == passwords_seen_) return;
+  passwords_seen_ = version;
+  if (!password_.empty() && !options_.password(password_)) {
+    password_.clear();
+    open_ = Open();
+  }
+}
+
+void Connection::Auth(const Words& words, const Turn& /*now*/) {
   if (!options_.password && words.size() == 2) return Answer().Error("ERR", kNoPassword);
   if (!LogIn(words.back())) return Answer().Error("WRONGPASS", kWrongPassword);
   Answer().Simple("OK");
@@ -44,7 +58,7 @@ bool Connection::SetName(std::string_view name) {
   return true;
 }
 
-void Connection::Hello(const Words& words, Instant /*now*/) {
+void Connection::Hello(const Words& words, const Turn& /*now*/) {
   Form form = form_;
   if (words.size() > 1) {
     if (words[1] != "2" && words[1] != "3") {
@@ -82,7 +96,7 @@ void Connection::Hello(const Words& words, Instant /*now*/) {
   reply.Bulk("modules"), reply.Array(0);
 }
 
-void Connection::Select(const Words& words, Instant /*now*/) {
+void Connection::Select(const Words& words, const Turn& /*now*/) {
   if (words[1] != "0") return Answer().Error("ERR", "DB index is out of range");
   Answer().Simple("OK");
 }
@@ -92,7 +106,7 @@ std::string Connection::Description() const {
                      form_ == Form::kResp3 ? 3 : 2);
 }
 
-void Connection::Client(const Words& words, Instant /*now*/) {
+void Connection::Client(const Words& words, const Turn& /*now*/) {
   Reply reply = Answer();
   const std::string_view what = words[1];
   if (IsWord(what, "setname") && words.size() == 3) {
@@ -109,7 +123,7 @@ void Connection::Client(const Words& words, Instant /*now*/) {
 }
 
 // An empty table, which redis-cli takes for a server without help texts.
-void Connection::CommandTable(const Words& words, Instant /*now*/) {
+void Connection::CommandTable(const Words& words, const Turn& /*now*/) {
   Reply reply = Answer();
   if (words.size() == 1) return reply.Array(0);
   if (IsWord(words[1], "count")) return reply.Integer(0);
@@ -122,7 +136,7 @@ void Connection::CommandTable(const Words& words, Instant /*now*/) {
   reply.Error("ERR", "unknown subcommand of COMMAND; there are COUNT, DOCS and INFO");
 }
 
-void Connection::Info(const Words& /*words*/, Instant /*now*/) {
+void Connection::Info(const Words& /*words*/, const Turn& /*now*/) {
   Answer().Bulk(
       fmt::format("# Server\r\nredis_version:{}\r\nredis_mode:standalone\r\nweir_version:{}\r\n"
                   "# Replication\r\nrole:master\r\n",
@@ -130,7 +144,7 @@ void Connection::Info(const Words& /*words*/, Instant /*now*/) {
 }
 
 // redis-benchmark asks for two settings before it begins.
-void Connection::Config(const Words& words, Instant /*now*/) {
+void Connection::Config(const Words& words, const Turn& /*now*/) {
   Reply reply = Answer();
   if (!IsWord(words[1], "get")) return reply.Error("ERR", "only CONFIG GET is understood");
   if (words.size() == 3 && IsWord(words[2], "save")) {
@@ -144,15 +158,22 @@ void Connection::Config(const Words& words, Instant /*now*/) {
   }
 }
 
-void Connection::Quit(const Words& /*words*/, Instant /*now*/) {
+void Connection::Quit(const Words& /*words*/, const Turn& /*now*/) {
   Answer().Simple("OK");
   done_ = true;
 }
 
-void Connection::Reset(const Words& /*words*/, Instant now) {
+// HTTP: the lines behind it may be commands, in the body that a web page has had its browser send.
+void Connection::Stranger(const Words& /*words*/, const Turn& /*now*/) {
+  Answer().Error("ERR", "this is not the port for HTTP");
+  done_ = true;
+}
+
+void Connection::Reset(const Words& /*words*/, const Turn& now) {
   EndSession(now);
   form_ = Form::kResp2;
-  open_ = !options_.password;
+  open_ = Open();
+  password_.clear();
   name_.clear();
   Answer().Simple("RESET");
 }

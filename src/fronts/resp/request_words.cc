@@ -135,6 +135,9 @@ Mistake ReadTransfer(const Words& words, HoldWords& request) {
   if (options[0].value == 0) return {"copies", "is 0; without it, all are meant"};
   if (!options[1].value) return {"ttl", "is missing"};
   if (options[1].value == 0) return {"ttl", "is 0"};
+  if (FromMillis(*options[1].value) > kLongestTransfer) {
+    return {"ttl", "is more than 86400000 (a day)"};
+  }
   request.copies = options[0].value.value_or(0);
   request.ttl = FromMillis(*options[1].value);
   return {};

@@ -22,6 +22,10 @@ struct RespOptions {
   bool adhoc = true;  // false: CL.THROTTLE is refused
   // Whether this password opens the door; empty: there is none. It is called on any thread.
   std::function<bool(std::string_view password)> password;
+  bool password_needed = true;  // false: one that is given must be right, but none is needed
+  // Grows when other passwords are right than before: those that were given are looked at again.
+  // Null: that does not happen.
+  const std::atomic<uint64_t>* passwords_version = nullptr;
   std::string version = "0.0.0";  // for INFO and HELLO
 };
 

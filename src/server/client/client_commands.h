@@ -3,20 +3,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <ostream>
 #include <string>
 
-#include "weir/instant.h"
+#include "server/client/client_options.h"
 
 namespace weir {
-
-struct ClientOptions {
-  std::string server = "127.0.0.1:8080";
-  std::string token;
-  Duration deadline = std::chrono::milliseconds(200);
-  bool json = false;
-  bool colours = false;
-};
 
 struct RequestArguments {
   std::string namespace_name, resource, subject;
@@ -32,9 +23,9 @@ struct SettleArguments {
 };
 
 // Exit codes: 0 allowed (or settled), 1 refused, 2 an error.
-int RunRequest(const ClientOptions& options, const RequestArguments& arguments, std::ostream& out,
-               std::ostream& errors);
-int RunSettle(const ClientOptions& options, const SettleArguments& arguments, std::ostream& out,
-              std::ostream& errors);
+int RunRequest(const ClientOptions& options, const RequestArguments& arguments, Terminal& out,
+               Terminal& errors);
+int RunSettle(const ClientOptions& options, const SettleArguments& arguments, Terminal& out,
+              Terminal& errors);
 
 }  // namespace weir

@@ -1,7 +1,6 @@
 #include "server/client/config_command.h"
 
 #include "config/config_store.h"
-#include "server/client/http_client.h"
 #include "weir/clock.h"
 
 namespace weir {
@@ -21,8 +20,9 @@ class Remote {
   // What is below `namespaces`.
   Result<Json> Read() {
     if (arguments_.database.empty()) {
-      HttpClient client(options_.server, options_.token, options_.deadline);
-      return Understood(client.Get(kAll));
+      const Result<std::unique_ptr<HttpClient>> client = OpenClient(options_);
+      if (!client) return client.error();
+      return Told((*client)->Get(kAll));
     }
     const Result<std::unique_ptr<ConfigStore>> store = Open();
     if (!store) return store.error();
@@ -31,8 +31,9 @@ class Remote {
 
   Result<Json> Write(const Json& namespaces) {
     if (arguments_.database.empty()) {
-      HttpClient client(options_.server, options_.token, options_.deadline);
-      return Understood(client.Put(kAll, PrintJson(namespaces)));
+      const Result<std::unique_ptr<HttpClient>> client = OpenClient(options_);
+      if (!client) return client.error();
+      return Told((*client)->Put(kAll, PrintJson(namespaces)));
     }
     const Result<std::unique_ptr<ConfigStore>> store = Open();
     if (!store) return store.error();
@@ -55,61 +56,69 @@ class Remote {
     return store;
   }
 
-  Result<Json> Understood(const Result<HttpAnswer>& answer) const {
-    if (!answer) return answer.error();
-    Json body = Json::parse(answer->body, nullptr, false);
-    if (answer->status == 200 && body.is_object()) return body;
-    std::string message = "status " + std::to_string(answer->status) + " from " + options_.server;
-    if (answer->status == 413) {
-      message += ": it takes at most 1 MiB at once; write to its --database directly";
-    } else if (body.is_object() && body.contains("error")) {
-      message = body["error"].value("code", "error") + ": " + body["error"].value("message", "");
+  Result<Json> Told(const Result<HttpAnswer>& answer) const {
+    if (answer && answer->status == 413) {
+      return Error{Code::kBadRequest,
+                   "status 413 from " + options_.server +
+                       ": it takes at most 1 MiB at once; write to its --database directly",
+                   ""};
     }
-    return Error{Code::kBadRequest, message, ""};
+    const Result<ServerJson> body = Understood(options_, answer);
+    if (!body) return body.error();
+    return Json::parse(body->dump());
   }
 
   const ClientOptions& options_;
   const ConfigArguments& arguments_;
 };
 
-int Fail(const Error& error, std::ostream& errors) {
-  errors << "error: " << error.message << (error.message.ends_with('\n') ? "" : "\n");
-  return 2;
+int Fail(const Error& error, Terminal& errors) {
+  PrintError(errors, error);
+  return kExitTrouble;
+}
+
+// Mistakes in a file: one a line.
+int FailFile(const Error& error, Terminal& errors) {
+  errors.Print("error: ");
+  errors.Lines(error.message);
+  if (!error.message.ends_with('\n')) errors.Print("\n");
+  return kExitTrouble;
 }
 
 }  // namespace
 
-int RunConfigExport(const ClientOptions& options, const ConfigArguments& arguments,
-                    std::ostream& out, std::ostream& errors) {
+int RunConfigExport(const ClientOptions& options, const ConfigArguments& arguments, Terminal& out,
+                    Terminal& errors) {
   const Result<Json> namespaces = Remote(options, arguments).Read();
   if (!namespaces) return Fail(namespaces.error(), errors);
   const Json file = {{"namespaces", *namespaces}};
   if (arguments.format == "json") {
-    out << file.dump(2) << "\n";
+    out.Lines(file.dump(2));
+    out.Print("\n");
   } else {
-    out << PrintYaml(file);
+    out.Lines(PrintYaml(file));
   }
   return 0;
 }
 
-int RunConfigImport(const ClientOptions& options, const ConfigArguments& arguments,
-                    std::ostream& out, std::ostream& errors) {
+int RunConfigImport(const ClientOptions& options, const ConfigArguments& arguments, Terminal& out,
+                    Terminal& errors) {
   const Result<Json> namespaces = LoadNamespaces(arguments.file, kAnyServer);
-  if (!namespaces) return Fail(namespaces.error(), errors);
+  if (!namespaces) return FailFile(namespaces.error(), errors);
   const Result<Json> written = Remote(options, arguments).Write(*namespaces);
   if (!written) return Fail(written.error(), errors);
-  out << "version " << (*written)["version"] << "\n";
+  out.Print("version {}\n", written->value("version", Json()).dump());
   for (const Json& one : written->value("normalised", Json::array())) {
-    out << one.value("path", "") << ": " << one.value("from", "") << " became "
-        << one.value("to", "") << ": " << one.value("why", "") << "\n";
+    out.Print("{}: {} became {}: {}\n", one.value("path", ""), one.value("from", ""),
+              one.value("to", ""), one.value("why", ""));
   }
   return 0;
 }
 
-int RunConfigDiff(const ClientOptions& options, const ConfigArguments& arguments, std::ostream& out,
-                  std::ostream& errors) {
+int RunConfigDiff(const ClientOptions& options, const ConfigArguments& arguments, Terminal& out,
+                  Terminal& errors) {
   const Result<Json> wanted = LoadNamespaces(arguments.file, kAnyServer);
-  if (!wanted) return Fail(wanted.error(), errors);
+  if (!wanted) return FailFile(wanted.error(), errors);
   const Result<Json> now = Remote(options, arguments).Read();
   if (!now) return Fail(now.error(), errors);
   // As it would be stored.
@@ -117,7 +126,7 @@ int RunConfigDiff(const ClientOptions& options, const ConfigArguments& arguments
   const ParseResult parsed = ParseRulesText(PrintJson(file), arguments.file, kAnyServer);
   ApplyNormalisations(parsed.changes, file);
   const std::vector<std::string> lines = Differences({{"namespaces", *now}}, file);
-  for (const std::string& line : lines) out << line << "\n";
+  for (const std::string& line : lines) out.Print("{}\n", line);
   return lines.empty() ? 0 : 1;
 }
 

@@ -1,10 +1,9 @@
 // `weir config export|import|diff`: the whole configuration, of a running server or in a database.
 #pragma once
 
-#include <ostream>
 #include <string>
 
-#include "server/client/client_commands.h"
+#include "server/client/client_options.h"
 
 namespace weir {
 
@@ -16,11 +15,11 @@ struct ConfigArguments {
 };
 
 // Exit codes: 0 done (diff: nothing differs), 1 diff: something does, 2 an error.
-int RunConfigExport(const ClientOptions& options, const ConfigArguments& arguments,
-                    std::ostream& out, std::ostream& errors);
-int RunConfigImport(const ClientOptions& options, const ConfigArguments& arguments,
-                    std::ostream& out, std::ostream& errors);
-int RunConfigDiff(const ClientOptions& options, const ConfigArguments& arguments, std::ostream& out,
-                  std::ostream& errors);
+int RunConfigExport(const ClientOptions& options, const ConfigArguments& arguments, Terminal& out,
+                    Terminal& errors);
+int RunConfigImport(const ClientOptions& options, const ConfigArguments& arguments, Terminal& out,
+                    Terminal& errors);
+int RunConfigDiff(const ClientOptions& options, const ConfigArguments& arguments, Terminal& out,
+                  Terminal& errors);
 
 }  // namespace weir

@@ -3,133 +3,75 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 
 #include "base/file_descriptor.h"
-#include "server/net/address.h"
+#include "server/client/resp_client.h"
 
 namespace weir {
 namespace {
 
 constexpr int kExitError = 2;
-constexpr size_t kMostAnswer = size_t{64} << 10;
-
-std::string ReserveWords(const std::vector<std::string>& words) {
-  std::string text = "*" + std::to_string(words.size()) + "\r\n";
-  for (const std::string& word : words) {
-    text += "$" + std::to_string(word.size()) + "\r\n" + word + "\r\n";
-  }
-  return text;
-}
-
 std::string Millis(Duration time) {
   return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(time).count());
 }
 
-// A connection to the Redis front that waits.
-class RespClient {
- public:
-  // Empty, or what went wrong.
-  std::string Connect(const std::string& server, Duration deadline) {
-    const Result<Address> address = Address::Parse(server);
-    if (!address) return address.error().message;
-    fd_ = FileDescriptor(socket(address->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const timeval patience{
-        .tv_sec = std::chrono::duration_cast<std::chrono::seconds>(deadline).count(), .tv_usec = 0};
-    setsockopt(fd_.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    const auto* raw = reinterpret_cast<const sockaddr*>(&address->storage);
-    if (connect(fd_.get(), raw, address->length) != 0) return std::strerror(errno);
-    return "";
+Result<RespValue> Ask(RespClient& client, const ReserveArguments& arguments, Duration wait) {
+  const Duration deadline = wait > kNever - arguments.deadline ? kNever : wait + arguments.deadline;
+  Result<RespValue> answer =
+      client.Call({"WEIR.RESERVE", arguments.namespace_name, arguments.resource, arguments.subject,
+                   "COPIES", std::to_string(arguments.copies), "WAIT", Millis(wait)},
+                  deadline);
+  if (answer && answer->Find("allowed") == nullptr) {
+    return Error{Code::kUnavailable, "this is no Weir", ""};
   }
+  return answer;
+}
 
-  bool Send(std::string_view bytes) {
-    while (!bytes.empty()) {
-      const ssize_t n = send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) return false;
-      bytes.remove_prefix(static_cast<size_t>(n));
-    }
-    return true;
-  }
-
-  // The answer's first line; false if none comes in time.
-  bool ReadLine(Duration deadline, std::string& line) {
-    size_t end = 0;
-    while ((end = in_.find("\r\n")) == std::string::npos) {
-      if (in_.size() > kMostAnswer || !ReadMore(deadline)) return false;
-    }
-    line = in_.substr(0, end);
-    in_.erase(0, end + 2);
-    return true;
-  }
-
-  int fd() const { return fd_.get(); }
-
- private:
-  bool ReadMore(Duration deadline) {
-    pollfd waiting{fd_.get(), POLLIN, 0};
-    const auto millis = std::chrono::ceil<std::chrono::milliseconds>(deadline).count();
-    const int ready = poll(&waiting, 1, static_cast<int>(std::min<int64_t>(millis, INT32_MAX)));
-    if (ready == 0) errno = ETIMEDOUT;
-    if (ready <= 0) return false;
-    std::array<char, 4096> buffer;
-    const ssize_t n = recv(fd_.get(), buffer.data(), buffer.size(), 0);
-    if (n == 0) errno = ECONNRESET;
-    if (n <= 0) return false;
-    in_.append(buffer.data(), static_cast<size_t>(n));
-    return true;
-  }
-
-  FileDescriptor fd_;
-  std::string in_;
-};
-
-enum class Got { kCopies, kRefusal, kError };
-
-// What is answered begins, in RESP2, "*18, $7, allowed, :1, $7, outcome, $7, granted", a line each.
-Got Ask(RespClient& client, const ReserveArguments& arguments, std::string& what) {
-  std::string request;
-  if (!arguments.token.empty()) request = ReserveWords({"AUTH", arguments.token});
-  request +=
-      ReserveWords({"WEIR.RESERVE", arguments.namespace_name, arguments.resource, arguments.subject,
-                    "COPIES", std::to_string(arguments.copies), "WAIT", Millis(arguments.wait)});
-  const Duration deadline =
-      arguments.wait > kNever - arguments.deadline ? kNever : arguments.wait + arguments.deadline;
-  const auto failed = [&] {
-    what = std::strerror(errno);
-    return Got::kError;
-  };
-  if (!client.Send(request)) return failed();
+Result<RespValue> Reserve(RespClient& client, const ReserveArguments& arguments) {
+  const Result<bool> connected = client.Connect(arguments.deadline);
+  if (!connected) return connected.error();
   if (!arguments.token.empty()) {
-    std::string line;
-    if (!client.ReadLine(deadline, line)) return failed();
-    if (line.starts_with('-')) {
-      what = line.substr(1);
-      return Got::kError;
+    const Result<RespValue> known = client.Call({"AUTH", arguments.token}, arguments.deadline);
+    if (!known) return known.error();
+  }
+  Result<RespValue> answer = Ask(client, arguments, arguments.wait);
+  // Whoever has waited in vain is not told who holds: asked once more, he is, unless it is free now.
+  if (answer && answer->TextOr("outcome", "") == "timeout") {
+    return Ask(client, arguments, Duration::zero());
+  }
+  return answer;
+}
+
+// "refused by per_subject: ann holds 2 of 2; total: held are 8 of 8".
+std::string Refusal(const ReserveArguments& arguments, const RespValue& answer) {
+  std::string by, beside;
+  const auto add = [&](const std::string& name, const std::string& who, const RespValue& from,
+                       std::string_view limit_name, std::string_view held_name) {
+    const int64_t limit = from.NumberOr(limit_name, INT64_MAX), held = from.NumberOr(held_name, 0);
+    if (limit == INT64_MAX) return;
+    const bool full = held >= limit || static_cast<uint64_t>(limit - held) < arguments.copies;
+    std::string& text = full ? by : beside;
+    text += PlainFormat("{}{}: {} {} of {}", text.empty() ? "" : "; ", name, who, held, limit);
+  };
+  add("per_subject", arguments.subject + " holds", answer, "per_subject", "held");
+  add("total", "held are", answer, "total", "held_total");
+  if (const RespValue* const groups = answer.Find("groups")) {
+    for (const RespValue& group : groups->items) {
+      add("group " + group.TextOr("name", "?"), "held are", group, "limit", "held");
     }
   }
-  std::array<std::string, 8> lines;
-  for (std::string& one : lines) {
-    if (!client.ReadLine(deadline, one)) return failed();
-    if (one.starts_with('-')) {
-      what = one.substr(1);
-      return Got::kError;
-    }
-  }
-  if (lines[2] != "allowed" || lines[5] != "outcome") {
-    what = "this is no Weir";
-    return Got::kError;
-  }
-  what = lines[7];
-  return lines[3] == ":1" ? Got::kCopies : Got::kRefusal;
+  if (!by.empty()) return "refused by " + by;
+  const bool queue_full = answer.TextOr("outcome", "") == "queue_full";
+  return PlainFormat("refused: {}{}{}",
+                     queue_full ? "too many wait already" : "others wait for them already",
+                     beside.empty() ? "" : "; ", beside);
 }
 
 [[noreturn]] void Become(const std::vector<std::string>& command, const sigset_t& signals) {
@@ -140,14 +82,14 @@ Got Ask(RespClient& client, const ReserveArguments& arguments, std::string& what
   words.push_back(nullptr);
   execvp(words[0], words.data());
   const int error = errno;
-  const std::string why = "error: " + command[0] + ": " + std::strerror(error) + "\n";
+  const std::string why = PlainFormat("error: {}: {}\n", command[0], std::strerror(error));
   (void)!write(STDERR_FILENO, why.data(), why.size());
   _exit(error == ENOENT ? 127 : 126);
 }
 
 // Waits for the command, handing on the signals that are meant for it.
-int Await(pid_t child, int signals, int connection, std::ostream& errors) {
-  std::array<pollfd, 2> waiting = {pollfd{signals, POLLIN, 0}, pollfd{connection, POLLIN, 0}};
+int Await(pid_t child, int signals, ClientStream& connection, Terminal& errors) {
+  std::array<pollfd, 2> waiting = {pollfd{signals, POLLIN, 0}, pollfd{connection.fd(), POLLIN, 0}};
   while (true) {
     int status = 0;
     const pid_t ended = waitpid(child, &status, WNOHANG);
@@ -161,27 +103,30 @@ int Await(pid_t child, int signals, int connection, std::ostream& errors) {
         kill(child, static_cast<int>(info.ssi_signo));
       }
     }
-    if (waiting[1].revents == 0) continue;
-    std::array<char, 4096> rest;  // of the answer
-    if (recv(connection, rest.data(), rest.size(), MSG_DONTWAIT) > 0) continue;
-    errors << "warning: the server has gone, and nothing is held any more" << std::endl;
+    if (waiting[1].revents == 0 || connection.Drain()) continue;
+    errors.Print("warning: the server has gone, and nothing is held any more\n");
+    errors.Flush();
     waiting[1].fd = -1;
   }
 }
 
 }  // namespace
 
-int RunReserve(const ReserveArguments& arguments, std::ostream& errors) {
-  RespClient client;
-  std::string what = client.Connect(arguments.resp, arguments.deadline);
-  const Got got = what.empty() ? Ask(client, arguments, what) : Got::kError;
-  if (got == Got::kError) {
-    errors << "error: " << what << " (from the Redis front at " << arguments.resp
-           << "; --resp ADDRESS names another)\n";
+int RunReserve(const ReserveArguments& arguments, Terminal& errors) {
+  Result<ServerUrl> url = ServerUrl::Parse(arguments.resp, UrlKind::kRedis, arguments.tls.any());
+  if (!url) {
+    errors.Print("error: --resp: {}\n", url.error().message);
     return kExitError;
   }
-  if (got == Got::kRefusal) {
-    errors << "refused: " << what << "\n";
+  RespClient client(std::move(*url), arguments.tls);
+  const Result<RespValue> answer = Reserve(client, arguments);
+  if (!answer) {
+    errors.Print("error: {} (from the Redis front at {}; --resp ADDRESS names another)\n",
+                 answer.error().message, arguments.resp);
+    return kExitError;
+  }
+  if (answer->NumberOr("allowed", 0) != 1) {
+    errors.Print("{}\n", Refusal(arguments, *answer));
     return kExitRefused;
   }
   sigset_t watched, before;
@@ -192,10 +137,10 @@ int RunReserve(const ReserveArguments& arguments, std::ostream& errors) {
   const pid_t child = fork();
   if (child == 0) Become(arguments.command, before);
   if (child < 0) {
-    errors << "error: " << std::strerror(errno) << "\n";
+    errors.Print("error: {}\n", std::strerror(errno));
     return kExitError;
   }
-  return Await(child, signals.get(), client.fd(), errors);
+  return Await(child, signals.get(), client.stream(), errors);
 }
 
 }  // namespace weir

@@ -5,10 +5,11 @@
 #pragma once
 
 #include <cstdint>
-#include <ostream>
 #include <string>
 #include <vector>
 
+#include "base/terminal.h"
+#include "server/client/client_stream.h"
 #include "weir/instant.h"
 
 namespace weir {
@@ -16,6 +17,7 @@ namespace weir {
 struct ReserveArguments {
   std::string resp = "127.0.0.1:6380";
   std::string token;
+  ClientTls tls;
   std::string namespace_name, resource, subject;
   uint64_t copies = 1;
   Duration wait{};
@@ -27,6 +29,6 @@ inline constexpr int kExitRefused = 75;  // EX_TEMPFAIL: try again later
 
 // The exit code of the command (128 + n if signal n ended it); 75 if the copies were refused, 2 if
 // the server could not be asked, 126 or 127 if the command could not be run.
-int RunReserve(const ReserveArguments& arguments, std::ostream& errors);
+int RunReserve(const ReserveArguments& arguments, Terminal& errors);
 
 }  // namespace weir

@@ -1,11 +1,10 @@
 // `weir top`: the rates of a running server, its busiest and its most refused subjects, redrawn every
-// second.
+// second (top_screen.h shows how).
 #pragma once
 
-#include <ostream>
 #include <string>
 
-#include "server/client/client_commands.h"
+#include "server/client/client_options.h"
 
 namespace weir {
 
@@ -15,8 +14,9 @@ struct TopArguments {
   bool terminal = false;  // redraw in place; otherwise one table after the other
 };
 
-// Until interrupted. Exit code 2 if the server cannot be asked.
-int RunTop(const ClientOptions& options, const TopArguments& arguments, std::ostream& out,
-           std::ostream& errors);
+// Until `q` or a signal. With --json, one object a line instead. Exit code 2 if the server cannot be
+// asked at first (later, it is waited for), or knows no such namespace or resource.
+int RunTop(const ClientOptions& options, const TopArguments& arguments, Terminal& out,
+           Terminal& errors);
 
 }  // namespace weir

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <stdexcept>
 
 #include "server/net/keep_alive.h"
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr int kBacklog = 1024;
 constexpr int kAcceptAtOnce = 64;
+constexpr int kMostUnsentInKernel = 128 << 10;
 
 void Set(int fd, int level, int name, int value) {
   setsockopt(fd, level, name, &value, sizeof value);
@@ -52,14 +54,15 @@ Result<FileDescriptor> Listen(const Address& address, bool share) {
 }
 
 Acceptor::Acceptor(Loop& loop, FileDescriptor socket, Front& front, const Tls* tls,
-                   const Limits& limits, PortCounters& counters)
+                   const Limits& limits, MemoryGuard& memory, PortCounters& counters)
     : loop_(loop),
       socket_(std::move(socket)),
       front_(front),
       tls_(tls),
       limits_(limits),
+      memory_(memory),
       counters_(counters) {
-  loop_.Watch(socket_.get(), EPOLLIN, this);
+  if (!loop_.Watch(socket_.get(), EPOLLIN, this)) throw std::runtime_error(std::strerror(errno));
 }
 
 Acceptor::~Acceptor() { CloseAll(); }
@@ -88,6 +91,8 @@ void Acceptor::Add(FileDescriptor fd) {
     return;
   }
   Set(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1);
+  // What the kernel keeps for a peer that reads nothing is bounded too.
+  Set(fd.get(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, kMostUnsentInKernel);
   FindOutWhenCutOff(fd.get(), limits_.cut_off);
   const Address peer = Address::OfPeer(fd.get());
   SSL* ssl = nullptr;
@@ -98,7 +103,17 @@ void Acceptor::Add(FileDescriptor fd) {
   Connection::Owner& owner = *this;
   connections_.push_back(std::make_unique<Connection>(loop_, Stream(std::move(fd), ssl), peer,
                                                       front_, owner, counters_));
-  connections_.back()->place = std::prev(connections_.end());
+  Connection& connection = *connections_.back();
+  connection.place = std::prev(connections_.end());
+  if (!connection.watched()) {
+    counters_.turned_away.Add(1);
+    return connection.Close();
+  }
+  connection.CountBytes();
+}
+
+void Acceptor::AddOpen(std::vector<Connection*>& open) {
+  for (const auto& connection : connections_) open.push_back(connection.get());
 }
 
 bool Acceptor::CloseIdlest() {
@@ -116,23 +131,24 @@ bool Acceptor::CloseIdlest() {
 }
 
 void Acceptor::Remove(Connection& connection) {
+  memory_.Grew(*this, -connection.counted_bytes());
   std::unique_ptr<Connection> owned = std::move(*connection.place);
   connections_.erase(connection.place);
   loop_.DeleteLater(std::move(owned));
 }
 
-void Acceptor::Tick(Instant now, Duration deadline) {
+void Acceptor::Tick(const Turn& now, Duration deadline) {
   if (paused_ && socket_) {
     paused_ = false;
     loop_.Change(socket_.get(), EPOLLIN, this);
   }
-  for (auto it = connections_.begin(); it != connections_.end();) {
-    Connection& connection = **it++;  // may be removed
-    connection.Tick(now, deadline);
-  }
+  // One may close others: for memory.
+  std::vector<Connection*> open;
+  AddOpen(open);
+  for (Connection* connection : open) connection->Tick(now, deadline);
 }
 
-void Acceptor::Drain() {
+void Acceptor::Drain(const Turn& now) {
   // Who has connected already is served.
   for (size_t before = SIZE_MAX; socket_ && connections_.size() != before;) {
     before = connections_.size();
@@ -140,10 +156,9 @@ void Acceptor::Drain() {
   }
   if (socket_) loop_.Unwatch(socket_.get());
   socket_.Close();
-  for (auto it = connections_.begin(); it != connections_.end();) {
-    Connection& connection = **it++;
-    connection.Drain();
-  }
+  std::vector<Connection*> open;
+  AddOpen(open);
+  for (Connection* connection : open) connection->Drain(now);
 }
 
 void Acceptor::CloseAll() {

@@ -1,13 +1,15 @@
 // Accepts connections for one front on one loop, and keeps them.
 //
 // There is room for so many of them. When it is used up the connection that has been idle the longest
-// goes; if none is idle, the newcomer does.
+// goes; if none is idle, the newcomer does. So it is with their memory, but there the greediest goes
+// (memory_guard.h).
 #pragma once
 
 #include <list>
 #include <memory>
 
 #include "server/net/connection.h"
+#include "server/net/memory_guard.h"
 #include "server/net/tls.h"
 
 namespace weir {
@@ -16,26 +18,31 @@ namespace weir {
 // the kernel spreads connections over them; otherwise it is an error if anybody does.
 Result<FileDescriptor> Listen(const Address& address, bool share);
 
-class Acceptor final : public Loop::Watcher, private Connection::Owner {
+class Acceptor final : public Loop::Watcher, public MemoryGuard::Port, private Connection::Owner {
  public:
   struct Limits {
     size_t most = 10'000;
     Duration cut_off = std::chrono::seconds(15);  // until a peer that is cut off is found out
   };
-  // `tls` may be null.
+  // `tls` may be null. Throws if the system will not tell about the socket.
   Acceptor(Loop& loop, FileDescriptor socket, Front& front, const Tls* tls, const Limits& limits,
-           PortCounters& counters);
+           MemoryGuard& memory, PortCounters& counters);
   ~Acceptor() override;
 
   void OnReady(uint32_t events) override;
-  void Tick(Instant now, Duration deadline);
+  void Tick(const Turn& now, Duration deadline);
   // Accepts no more, and ends what is idle.
-  void Drain();
+  void Drain(const Turn& now);
   void CloseAll();
   size_t open() const { return connections_.size(); }
 
+  // MemoryGuard::Port
+  void AddOpen(std::vector<Connection*>& open) override;
+  void CountGreedy() override { counters_.greedy.Add(1); }
+
  private:
   void Remove(Connection& connection) override;
+  void Grew(int64_t bytes) override { memory_.Grew(*this, bytes); }
   void Add(FileDescriptor fd);
   bool CloseIdlest();
 
@@ -44,6 +51,7 @@ class Acceptor final : public Loop::Watcher, private Connection::Owner {
   Front& front_;
   const Tls* const tls_;
   const Limits limits_;
+  MemoryGuard& memory_;
   PortCounters& counters_;
   bool paused_ = false;  // out of file descriptors: until the next tick
   std::list<std::unique_ptr<Connection>> connections_;

@@ -1,108 +1,136 @@
 #include "server/net/connection.h"
 
+#include <linux/sockios.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 
 namespace weir {
 namespace {
 
-constexpr size_t kKeptCapacity = size_t{64} << 10;  // larger buffers are freed when empty
-
-void Empty(std::string& buffer) {
-  if (buffer.capacity() > kKeptCapacity) {
-    std::string().swap(buffer);
-  } else {
-    buffer.clear();
-  }
-}
+// What OpenSSL keeps for a connection, about: buffers come and go, keys and certificates stay.
+constexpr size_t kTlsBytes = size_t{20} << 10;
+// Smaller changes are not worth being counted at once.
+constexpr int64_t kCountedStep = 2048;
+constexpr int kReadsBeforeDraining = 4;
 
 }  // namespace
 
 Connection::Connection(Loop& loop, Stream stream, const Address& peer, Front& front, Owner& owner,
                        PortCounters& counters)
-    : loop_(loop),
+    : Rota::Member(!front.refuses_late()),
+      loop_(loop),
       stream_(std::move(stream)),
       peer_(peer.host()),
       owner_(owner),
       counters_(counters),
-      last_active_(loop.clock().Now()) {
+      accepted_(loop.clock().Now()),
+      last_active_(accepted_) {
   from_loopback_ = peer.loopback();
   protocol_ = front.Accept(*this);
-  watched_ = EPOLLIN;
-  loop_.Watch(stream_.fd(), watched_, this);
+  watched_ = loop_.Watch(stream_.fd(), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, this);
 }
 
 void Connection::OnReady(uint32_t events) {
   if (closed_) return;
-  if ((events & EPOLLERR) != 0 || (events & (EPOLLHUP | EPOLLIN)) == EPOLLHUP) return Close();
-  if ((events & EPOLLOUT) != 0) {
-    last_active_ = loop_.clock().Now();
-    Flush();
-    if (closed_) return;
+  const bool gone = (events & EPOLLHUP) != 0 && ((events & EPOLLIN) == 0 || !MayRead());
+  if ((events & EPOLLERR) != 0 || gone) return Close();
+  if ((events & (EPOLLIN | EPOLLRDHUP)) != 0) readable_ = true;
+  if ((events & EPOLLOUT) != 0) writable_ = true;
+  if ((events & EPOLLRDHUP) != 0) {
+    all_came_ = true;
+    if (!MayRead()) PeerDone(Turn(loop_.clock()));  // there is more to be read before its end
   }
-  if ((events & EPOLLIN) != 0 || stream_.wants_write()) Read();
+  if (HasWork()) loop_.rota().Add(*this, loop_.now());
 }
 
-void Connection::Read() {
-  do {
-    const Stream::Moved moved = stream_.Read(loop_.scratch());
-    switch (moved.state) {
-      case Stream::State::kWait: WatchFor(); return;
-      case Stream::State::kBroken: Close(); return;
-      case Stream::State::kClosed:
-        peer_done_ = true;
-        if (out_.empty()) return Close();
-        WatchFor();
-        return;
-      case Stream::State::kDone: break;
-    }
-    counters_.bytes_in.Add(moved.bytes);
-    const Instant now = loop_.clock().Now();
-    last_active_ = now;
-    const std::string_view bytes(loop_.scratch().data(), moved.bytes);
-    if (in_.empty()) {
-      unread_since_ = now;
-      Handle(bytes, now);
-    } else {
-      in_.append(bytes);
-      Handle({}, now);
-    }
-  } while (!closed_ && stream_.pending() && out_.size() <= kMostUnsent);
+bool Connection::MayRead() const {
+  return !peer_done_ && !full() && (in_.size() <= kTurnBytes || !protocol_->answering());
 }
 
-void Connection::Handle(std::string_view bytes, Instant now) {
-  Receive(bytes, now);
+bool Connection::HasWork() const {
+  return (readable_ && MayRead()) || (writable_ && (blocked_ || stream_.wants_write()));
+}
+
+Instant Connection::TakeTurn() {
+  const Turn now(loop_.clock());
+  if (closed_) return now;
+  waited_ = loop_.rota().Waited(*this, now);
+  late_ = loop_.rota().Late(*this, now);
+  const uint64_t refused = refused_;
+  in_turn_ = true;
+  if (blocked_ || stream_.wants_write()) Flush();
+  if (!closed_ && readable_ && MayRead()) Read(now);
+  in_turn_ = false;
+  const Instant end = loop_.clock().Now();
+  counters_.batch.Add(end - now.at());
+  if (refused_ != refused) counters_.refused.Add(refused_ - refused);
+  loop_.rota().Took(*this, end, end - now.at(), refused_ != refused);
+  waited_ = {};
+  late_ = false;
+  if (closed_) return end;
+  if (HasWork()) loop_.rota().AddAgain(*this, now);
+  CountBytes();
+  return end;
+}
+
+void Connection::Read(const Turn& now) {
+  const Stream::Moved moved = stream_.Read(std::span(loop_.scratch()).first(kTurnBytes));
+  switch (moved.state) {
+    case Stream::State::kWait: readable_ = false; return;
+    case Stream::State::kBroken: return Close();
+    case Stream::State::kClosed:
+      readable_ = false;
+      peer_done_ = true;
+      PeerDone(now);
+      return Flush();
+    case Stream::State::kDone: break;
+  }
+  if (moved.bytes < kTurnBytes && stream_.tells_the_end() && !all_came_) readable_ = false;
+  counters_.bytes_in.Add(moved.bytes);
+  last_active_ = now;
+  const std::string_view bytes(loop_.scratch().data(), moved.bytes);
+  if (in_.empty()) {
+    unread_since_ = now;
+    Receive(bytes, now);
+  } else {
+    in_.append(bytes);
+    Receive({}, now);
+  }
   Flush();
-  if (closed_) return;
-  if (in_.size() > kMostUnread) return Close();
-  counters_.batch.Add(loop_.clock().Now() - now);
+  if (!closed_ && in_.size() > most_unread()) Close();
 }
 
 // Hands over `bytes`, or what was kept where there are none, and keeps what is left.
-void Connection::Receive(std::string_view bytes, Instant now) {
+void Connection::Receive(std::string_view bytes, const Turn& now) {
   const bool kept = bytes.empty();
+  if (out_.empty()) loop_.Lend(out_);
   receiving_ = true;
   const size_t used = protocol_->Receive(kept ? std::string_view(in_) : bytes, now);
   receiving_ = false;
   if (used > 0) unread_since_ = now;
   if (!kept) {
-    in_.assign(bytes.substr(used));
+    if (used < bytes.size()) in_.assign(bytes.substr(used));
   } else {
     in_.erase(0, used);
-    if (in_.empty()) Empty(in_);
+    if (in_.empty()) loop_.TakeBack(in_);
   }
 }
 
 void Connection::Flush() {
   if (closed_ || receiving_) return;
-  bool more = true;
-  while (more) {
-    more = !out_.empty();
+  while (true) {
+    const bool some = !out_.empty();
     if (!Write()) return;
+    if (!out_.empty()) break;
+    if (protocol_->done()) return Close();
     // A protocol stops at requests that it cannot answer before its answers so far are written.
-    more = more && out_.empty() && !in_.empty();
-    if (more) Receive({}, loop_.clock().Now());
+    if (!some || in_.empty()) break;
+    Receive({}, Turn(loop_.clock()));
   }
-  WatchFor();
+  if (peer_done_ && out_.empty() && !protocol_->owes()) return End();
+  if (in_turn_) return;
+  if (HasWork()) loop_.rota().Add(*this, loop_.now());
+  CountBytes();
 }
 
 // Writes what it can. False if that was the end of the connection.
@@ -117,35 +145,48 @@ bool Connection::Write() {
     }
     sent += moved.bytes;
     counters_.bytes_out.Add(moved.bytes);
-    last_written_ = last_active_;
   }
   if (sent < out_.size()) {
+    writable_ = false;
+    if (sent > 0 || !blocked_) last_active_ = blocked_since_ = loop_.clock().Now();
+    blocked_ = true;
     out_.erase(0, sent);
     return true;
   }
-  Empty(out_);
-  if (protocol_->done() || peer_done_) {
-    Close();
-    return false;
-  }
+  blocked_ = false;
+  loop_.TakeBack(out_);
   return true;
 }
 
-void Connection::WatchFor() {
-  uint32_t wanted = 0;
-  if (out_.size() <= kMostUnsent && !peer_done_) wanted |= EPOLLIN;
-  if (!out_.empty() || stream_.wants_write()) wanted |= EPOLLOUT;
-  if (wanted == watched_) return;
-  watched_ = wanted;
-  loop_.Change(stream_.fd(), wanted, this);
+void Connection::PeerDone(const Turn& now) {
+  if (half_closed_) return;
+  half_closed_ = true;
+  protocol_->HalfClosed(now);
 }
 
-void Connection::Drain() {
+// Everything was answered to a peer that sends nothing more.
+void Connection::End() {
+  if (protocol_->asks_for_delivery()) {
+    int on_its_way = 0;
+    // Until it is acknowledged: Tick looks again. A peer that is gone resets the connection.
+    if (ioctl(stream_.fd(), SIOCOUTQ, &on_its_way) != 0 || on_its_way > 0) return;
+    protocol_->Delivered();
+  }
+  Close();
+}
+
+void Connection::Drain(const Turn& now) {
   if (closed_) return;
-  if (out_.size() <= kMostUnsent) Read();  // what was sent before is answered
+  // What was sent before is answered.
+  in_turn_ = true;
+  readable_ = true;
+  for (int i = 0; i < kReadsBeforeDraining && !closed_ && readable_ && MayRead(); ++i) {
+    Read(Turn(loop_.clock()));
+  }
+  in_turn_ = false;
   if (closed_) return;
   receiving_ = true;
-  protocol_->Drain();
+  protocol_->Drain(now);
   receiving_ = false;
   Flush();
   if (!closed_ && idle()) Close();
@@ -155,26 +196,38 @@ void Connection::Close() {
   if (closed_) return;
   closed_ = true;
   stream_.Shutdown();
-  loop_.Unwatch(stream_.fd());
+  if (watched_) loop_.Unwatch(stream_.fd());
+  loop_.rota().Leave(*this);
   counters_.closed.Add(1);
-  protocol_->Closed(loop_.clock().Now());
+  protocol_->Closed(Turn(loop_.clock()));
   owner_.Remove(*this);
 }
 
-void Connection::Tick(Instant now, Duration deadline) {
+void Connection::Tick(const Turn& now, Duration deadline) {
   if (closed_) return;
-  if (out_.empty()) last_written_ = now;
-  if (protocol_->answering()) unread_since_ = now;
-  const bool unread = !in_.empty() && now - unread_since_ > deadline;
-  const bool unsent = !out_.empty() && now - last_written_ > deadline;
-  if (unread || unsent) {
+  // It is not the peer's next bytes that are waited for.
+  if (blocked_ || protocol_->answering()) unread_since_ = now;
+  const bool unread = !in_.empty() && now.at() - unread_since_ > deadline;
+  const bool unsent = blocked_ && now.at() - blocked_since_ > deadline;
+  const bool no_handshake = !stream_.established() && now.at() - accepted_ > deadline;
+  if (unread || unsent || no_handshake) {
     counters_.timed_out.Add(1);
     return Close();
   }
   receiving_ = true;
   protocol_->Tick(now);
   receiving_ = false;
-  if (!out_.empty() || protocol_->done()) Flush();
+  if (!out_.empty() || peer_done_ || protocol_->done()) Flush();
+  if (!closed_) CountBytes();
+}
+
+void Connection::CountBytes() {
+  const size_t bytes = sizeof *this + in_.capacity() + out_.capacity() + protocol_->bytes() +
+                       (stream_.is_tls() ? kTlsBytes : 0);
+  const int64_t more = static_cast<int64_t>(bytes) - counted_bytes_;
+  if (more < kCountedStep && more > -kCountedStep) return;
+  counted_bytes_ += more;
+  owner_.Grew(more);
 }
 
 }  // namespace weir

@@ -1,9 +1,18 @@
 // A connection: carries bytes between its socket and its protocol, within bounds.
 //
-// Reading: into the loop's buffer; the protocol is handed that directly, and only what it leaves
-// over is copied and kept, so that an idle connection holds no memory. Writing: at once, and what
-// the socket does not take when it can. While more than kMostUnsent waits to be written nothing is
-// read: a peer that does not read its answers stops being served, and nobody else.
+// Reading: a turn (rota.h) reads once, at most kTurnBytes, into the loop's buffer; the protocol is
+// handed that directly, and only what it leaves over is copied and kept. Writing: at once, and what
+// the socket does not take when it can. A connection that is idle holds no buffer: those for answers
+// are lent by the loop. While link.full() nothing is read: a peer that does not read its answers
+// stops being served, and nobody else; and while an answer is awaited, no more than a turn is read
+// ahead.
+//
+// The end: a peer that closes its sending side is answered what it is owed, then the connection ends.
+// One that is gone altogether (a reset) is noticed at once. One that merely closed looks like the
+// former, until something is written to it: so what it holds is released when it says no more, and
+// what it waits for when it has been written, or could not be.
+//
+// The socket tells of changes only (edge-triggered): `readable_` and `writable_` remember.
 #pragma once
 
 #include <list>
@@ -14,45 +23,60 @@
 #include "server/net/address.h"
 #include "server/net/loop.h"
 #include "server/net/port_counters.h"
+#include "server/net/rota.h"
 #include "server/net/stream.h"
 
 namespace weir {
 
-class Connection final : public Link, public Loop::Watcher {
+class Connection final : public Link, public Loop::Watcher, public Rota::Member {
  public:
-  // Told when a connection has come to its end.
+  static constexpr size_t kTurnBytes = size_t{16} << 10;
+
   class Owner {
    public:
     virtual ~Owner() = default;
+    // It has come to its end.
     virtual void Remove(Connection& connection) = 0;
+    // It takes so many bytes more, or fewer. May close it.
+    virtual void Grew(int64_t bytes) = 0;
   };
 
   Connection(Loop& loop, Stream stream, const Address& peer, Front& front, Owner& owner,
              PortCounters& counters);
 
+  // False if the system will not tell about its socket: it is to be closed.
+  bool watched() const { return watched_; }
+
   // Link
   void Flush() override;
-  void Post(std::function<void()> work) override { loop_.Post(std::move(work)); }
+  void Post(std::function<void(const Turn&)> work) override { loop_.Post(std::move(work)); }
+  Clock& clock() override { return loop_.clock(); }
   std::string_view peer() const override { return peer_; }
 
   void OnReady(uint32_t events) override;
+  Instant TakeTurn() override;
 
-  void Drain();
+  void Drain(const Turn& now);
   void Close();
   // Closes it if it has kept the server waiting for longer than `deadline`.
-  void Tick(Instant now, Duration deadline);
+  void Tick(const Turn& now, Duration deadline);
 
   bool idle() const { return in_.empty() && out_.empty() && protocol_->idle(); }
   Instant last_active() const { return last_active_; }
+  // Tells its owner how much memory it takes now, if that has changed by much.
+  void CountBytes();
+  int64_t counted_bytes() const { return counted_bytes_; }
 
   std::list<std::unique_ptr<Connection>>::iterator place;  // in its owner's list
 
  private:
-  void Read();
-  void Handle(std::string_view bytes, Instant now);
-  void Receive(std::string_view bytes, Instant now);
+  bool MayRead() const;
+  bool HasWork() const;
+  void Read(const Turn& now);
+  void Receive(std::string_view bytes, const Turn& now);
   bool Write();
-  void WatchFor();
+  void PeerDone(const Turn& now);
+  void End();
 
   Loop& loop_;
   Stream stream_;
@@ -61,13 +85,20 @@ class Connection final : public Link, public Loop::Watcher {
   PortCounters& counters_;
 
   std::string in_;  // what the protocol has not used yet
-  uint32_t watched_ = 0;
+  bool watched_ = false;
   bool closed_ = false;
   bool receiving_ = false;  // the protocol is being called
+  bool in_turn_ = false;
+  bool readable_ = false;  // as far as we know
+  bool writable_ = true;
+  bool all_came_ = false;   // the socket says so; it may have to be read yet
   bool peer_done_ = false;  // nothing more comes
-  Instant last_active_{};   // bytes came or went
-  Instant unread_since_{};  // since when nothing of in_ was used; valid unless it is empty
-  Instant last_written_{};  // something of out(), or it was empty
+  bool blocked_ = false;    // the socket did not take all of out()
+  const Instant accepted_;
+  Instant last_active_;      // bytes came or went
+  Instant unread_since_{};   // since when nothing of in_ was used; valid unless it is empty
+  Instant blocked_since_{};  // since when the socket has taken nothing; valid if blocked_
+  int64_t counted_bytes_ = 0;
   std::unique_ptr<Protocol> protocol_;
 };
 

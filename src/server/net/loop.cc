@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -13,60 +14,102 @@ namespace weir {
 namespace {
 
 constexpr size_t kReadBytes = size_t{64} << 10;
+constexpr Duration kTurnsAtOnce = std::chrono::milliseconds(2);
+constexpr size_t kSpares = 4;
+constexpr size_t kLeastSpare = 64, kMostSpare = size_t{128} << 10;
 
 }  // namespace
 
-Loop::Loop(Clock& clock)
+Loop::Loop(Clock& clock, Duration deadline)
     : clock_(clock),
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
       wake_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
+      rota_(deadline),
+      now_(clock.Now()),
       scratch_(kReadBytes, '\0') {
-  if (!epoll_ || !wake_) throw std::runtime_error(std::strerror(errno));
-  Watch(wake_.get(), EPOLLIN, nullptr);
+  if (!epoll_ || !wake_ || !Watch(wake_.get(), EPOLLIN, nullptr)) {
+    throw std::runtime_error(std::strerror(errno));
+  }
+  spares_.reserve(kSpares);
 }
 
-void Loop::Watch(int fd, uint32_t events, Watcher* watcher) {
+bool Loop::Watch(int fd, uint32_t events, Watcher* watcher) {
   epoll_event event{.events = events, .data = {.ptr = watcher}};
-  epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
+  return epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
+// These fail only for a socket that is not watched.
 void Loop::Change(int fd, uint32_t events, Watcher* watcher) {
   epoll_event event{.events = events, .data = {.ptr = watcher}};
-  epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event);
+  const int failed = epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event);
+  assert(failed == 0);
+  (void)failed;
 }
 
-void Loop::Unwatch(int fd) { epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr); }
+void Loop::Unwatch(int fd) {
+  const int failed = epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+  assert(failed == 0);
+  (void)failed;
+}
 
-void Loop::SetTick(Duration every, std::function<void(Instant)> tick) {
+void Loop::Lend(std::string& buffer) {
+  if (spares_.empty() || buffer.capacity() >= kLeastSpare) return;
+  buffer.swap(spares_.back());
+  spares_.pop_back();
+}
+
+void Loop::TakeBack(std::string& buffer) {
+  if (buffer.capacity() < kLeastSpare) return buffer.clear();
+  if (spares_.size() < kSpares && buffer.capacity() <= kMostSpare) {
+    buffer.clear();
+    spares_.emplace_back().swap(buffer);
+  } else {
+    std::string().swap(buffer);
+  }
+}
+
+void Loop::SetTick(Duration every, std::function<void(const Turn&)> tick) {
   tick_every_ = every;
   tick_ = std::move(tick);
 }
 
 void Loop::Run() {
-  std::array<epoll_event, 256> events;
   next_tick_ = clock_.Now();
   const auto wait_ms =
       static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(tick_every_).count());
-  while (!stopping_.load(std::memory_order_acquire)) {
-    const int n = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), wait_ms);
-    for (int i = 0; i < n; ++i) {
-      const epoll_event& event = events[static_cast<size_t>(i)];
-      if (event.data.ptr == nullptr) {
-        RunPosted();
-      } else {
-        static_cast<Watcher*>(event.data.ptr)->OnReady(event.events);
-      }
-    }
-    dead_.clear();
-    const Instant now = clock_.Now();
-    if (now >= next_tick_) {
-      next_tick_ = now + tick_every_;
-      if (tick_) tick_(now);
-      dead_.clear();
-    }
-  }
+  while (!stopping_.load(std::memory_order_acquire)) Round(wait_ms);
   RunPosted();
   dead_.clear();
+}
+
+void Loop::Round(int wait_ms) {
+  std::array<epoll_event, 1024> events;
+  const int n = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
+                           rota_.empty() ? wait_ms : 0);
+  now_ = clock_.Now();
+  for (int i = 0; i < n; ++i) {
+    const epoll_event& event = events[static_cast<size_t>(i)];
+    if (event.data.ptr == nullptr) {
+      RunPosted();
+    } else {
+      static_cast<Watcher*>(event.data.ptr)->OnReady(event.events);
+    }
+  }
+  RunTurns();
+  dead_.clear();
+  if (now_ < next_tick_) return;
+  next_tick_ = now_ + tick_every_;
+  if (tick_) tick_(Turn(clock_));
+  dead_.clear();
+}
+
+void Loop::RunTurns() {
+  Instant at = now_;
+  while (at - now_ < kTurnsAtOnce) {
+    Rota::Member* const next = rota_.Next(at);
+    if (next == nullptr) return;
+    at = next->TakeTurn();
+  }
 }
 
 void Loop::Stop() {
@@ -74,7 +117,7 @@ void Loop::Stop() {
   Wake();
 }
 
-void Loop::Post(std::function<void()> work) {
+void Loop::Post(std::function<void(const Turn&)> work) {
   {
     const std::lock_guard lock(mutex_);
     posted_.push_back(std::move(work));
@@ -90,12 +133,12 @@ void Loop::Wake() {
 void Loop::RunPosted() {
   uint64_t count = 0;
   (void)!read(wake_.get(), &count, sizeof count);
-  std::vector<std::function<void()>> work;
+  std::vector<std::function<void(const Turn&)>> work;
   {
     const std::lock_guard lock(mutex_);
     work.swap(posted_);
   }
-  for (const auto& one : work) one();
+  for (const auto& one : work) one(Turn(clock_));
 }
 
 }  // namespace weir

@@ -41,6 +41,8 @@ struct alignas(64) PortCounters {
   OwnCounter turned_away;  // no room for another connection
   OwnCounter made_room;    // idle connections closed for others
   OwnCounter timed_out;    // a request that did not end, or answers that were not read
+  OwnCounter greedy;       // closed: they held the most when memory was short
+  OwnCounter refused;      // requests that had waited too long to be decided
   OwnCounter bytes_in, bytes_out;
   LatencyHistogram batch;  // from reading some requests to having answered them
 };

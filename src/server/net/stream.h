@@ -30,8 +30,11 @@ class Stream {
   int fd() const { return fd_.get(); }
   Moved Read(std::span<char> into);
   Moved Write(std::string_view from);
-  // TLS has decrypted more than was read: the socket will not tell.
-  bool pending() const { return ssl_ != nullptr && SSL_pending(ssl_.get()) > 0; }
+  bool is_tls() const { return ssl_ != nullptr; }
+  // The peer and we have agreed on TLS, if there is to be any.
+  bool established() const { return ssl_ == nullptr || SSL_is_init_finished(ssl_.get()); }
+  // A read of less than was asked for was all that there is.
+  bool tells_the_end() const { return ssl_ == nullptr; }
   // TLS waits for the other direction: reading needs the socket to be writable.
   bool wants_write() const { return wants_write_; }
   // Says goodbye, if TLS has a word for it.

@@ -33,6 +33,12 @@ Result<bool> Tls::Reload() {
   SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION);
   SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                             SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_read_ahead(ctx, 1);
+  // Sessions are resumed by tickets that the client keeps: nothing is kept here. Without a context
+  // of their own, those of clients with a certificate would be refused.
+  SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+  constexpr unsigned char kSessions[] = "weir";
+  SSL_CTX_set_session_id_context(ctx, kSessions, sizeof kSessions - 1);
   if (SSL_CTX_use_certificate_chain_file(ctx, files_.cert.c_str()) != 1) {
     return Failed("cannot read the certificate", files_.cert);
   }

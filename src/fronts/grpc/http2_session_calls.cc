@@ -1,0 +1,51 @@
+// The calls of a connection: found, taken from a pool, given back to it.
+#include "fronts/grpc/http2_session.h"
+
+namespace weir {
+
+GrpcCall* Http2Session::Find(int32_t stream) {
+  if (last_ != nullptr && last_->id == stream) return last_;
+  last_ = static_cast<GrpcCall*>(nghttp2_session_get_stream_user_data(session_, stream));
+  return last_;
+}
+
+GrpcCall& Http2Session::TakeCall(int32_t stream) {
+  if (pool_.empty()) {
+    calls_.push_back(std::make_unique<GrpcCall>(*this));
+    held_ += calls_.back()->heap_bytes();
+    pool_.push_back(calls_.back().get());
+  }
+  GrpcCall& call = *pool_.back();
+  pool_.pop_back();
+  call.id = stream;
+  open_ += 1;
+  return call;
+}
+
+void Http2Session::GiveBack(GrpcCall& call) {
+  if (last_ == &call) last_ = nullptr;
+  open_ -= 1;
+  held_out_ -= call.unsent();
+  call.finished = true;
+  if (call.streaming) {
+    call.streaming->OnEnd(*now_);
+    ended_.push_back(std::move(call.streaming));
+  }
+  const size_t before = call.heap_bytes();
+  call.Clear();
+  held_ -= before - call.heap_bytes();
+  pool_.push_back(&call);
+}
+
+// Idle connections keep nothing for calls to come.
+void Http2Session::DropPool() {
+  for (const auto& call : calls_) held_ -= call->heap_bytes();
+  last_ = nullptr;
+  pool_.clear();
+  pool_.shrink_to_fit();
+  calls_.clear();
+  calls_.shrink_to_fit();
+  ended_.clear();
+}
+
+}  // namespace weir
