@@ -26,8 +26,12 @@ namespaces:
 class NoLink : public weir::Link {
  public:
   void Flush() override {}
-  void Post(std::function<void()>) override {}
+  void Post(std::function<void(const weir::Turn&)>) override {}
+  weir::ManualClock& clock() override { return clock_; }
   std::string_view peer() const override { return "192.0.2.7"; }
+
+ private:
+  weir::ManualClock clock_{weir::FromNanos(1'000'000'000)};
 };
 
 }  // namespace
@@ -43,18 +47,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   weir::GrpcFront front(limiter);
   NoLink link;
   const std::unique_ptr<weir::Protocol> protocol = front.Accept(link);
-  weir::Instant now = weir::FromNanos(1'000'000'000);
   while (!rest.empty() && !protocol->done()) {
     const std::string_view in = rest.substr(0, piece);
-    const size_t used = protocol->Receive(in, now);
+    const size_t used = protocol->Receive(in, weir::Turn(link.clock()));
     if (used == 0) std::abort();  // answers are never in the way: they are taken every time
     if (link.out().size() > (size_t{8} << 20)) std::abort();
     link.out().clear();
     rest.remove_prefix(used);
-    now += std::chrono::milliseconds(1);
+    link.clock().Advance(std::chrono::milliseconds(1));
   }
   protocol->idle();
-  protocol->Drain();
-  protocol->Tick(now + std::chrono::seconds(60));
+  protocol->Drain(weir::Turn(link.clock()));
+  link.clock().Advance(std::chrono::seconds(60));
+  protocol->Tick(weir::Turn(link.clock()));
   return 0;
 }

@@ -45,9 +45,10 @@ inline bool NamesByChance(std::string_view answers) {
 class FuzzLink : public Link {
  public:
   explicit FuzzLink(Front& front) : protocol_(front.Accept(*this)) {}
-  ~FuzzLink() override { protocol_->Closed(kNow); }
+  ~FuzzLink() override { protocol_->Closed(Turn(clock_)); }
   void Flush() override {}
-  void Post(std::function<void()>) override {}
+  void Post(std::function<void(const Turn&)>) override {}
+  Clock& clock() override { return clock_; }
   std::string_view peer() const override { return "192.0.2.7"; }
 
   void Send(std::string_view bytes) {
@@ -55,7 +56,7 @@ class FuzzLink : public Link {
     for (bool more = true; more;) {
       // In a place of its own, so that the sanitizers see every step over its edge.
       const std::vector<char> offered(unread_.begin(), unread_.end());
-      const size_t used = protocol_->Receive({offered.data(), offered.size()}, kNow);
+      const size_t used = protocol_->Receive({offered.data(), offered.size()}, Turn(clock_));
       if (used > offered.size()) std::abort();
       unread_.erase(0, used);
       more = !out_.empty() && !unread_.empty();
@@ -68,6 +69,7 @@ class FuzzLink : public Link {
 
  private:
   std::string unread_, written_;
+  ManualClock clock_{kNow};
   std::unique_ptr<Protocol> protocol_;
 };
 

@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <sstream>
 
 #include "tests/cli/process.h"
 
@@ -16,6 +18,23 @@ constexpr char kGood[] = R"(namespaces:
         limits:
           - {name: burst, limit: 10, per: 1m}
 )";
+
+// Every command that has options.
+const std::vector<std::vector<std::string>> kCommands = {{"serve"},
+                                                         {"request"},
+                                                         {"peek"},
+                                                         {"settle"},
+                                                         {"reserve"},
+                                                         {"top"},
+                                                         {"config"},
+                                                         {"config", "export"},
+                                                         {"config", "import"},
+                                                         {"config", "diff"},
+                                                         {"cluster"},
+                                                         {"cluster", "status"},
+                                                         {"try"},
+                                                         {"check"},
+                                                         {"version"}};
 
 class CommandLine : public testing::Test {
  protected:
@@ -190,6 +209,65 @@ TEST_F(CommandLine, HelpListsTheCommands) {
     EXPECT_TRUE(Has(ran.out, command)) << ran.out;
   }
   EXPECT_EQ(Weir({"--help"}).exit_code, 0);
+}
+
+TEST_F(CommandLine, HelpTellsOfEachCommand) {
+  for (const std::vector<std::string>& names : kCommands) {
+    std::vector<std::string> help = {"help"};
+    help.insert(help.end(), names.begin(), names.end());
+    std::vector<std::string> flag = names;
+    flag.emplace_back("--help");
+    const Ran ran = Weir(help);
+    EXPECT_EQ(ran.exit_code, 0) << names[0];
+    EXPECT_EQ(ran.out, Weir(flag).out) << names[0];
+    EXPECT_TRUE(Has(ran.out, "Usage: weir " + names[0])) << ran.out;
+  }
+  const Ran none = Weir({"help", "config", "dance"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_EQ(none.errors, "weir: no command 'config dance'; 'weir help' lists them\n");
+}
+
+// CLI11 reads "-1" as 2^64-1 wherever a number is unsigned.
+TEST_F(CommandLine, NumbersAreWholeAndFitInEveryOption) {
+  std::set<std::string> seen;
+  for (const std::vector<std::string>& names : kCommands) {
+    std::vector<std::string> help = names;
+    help.emplace_back("--help");
+    std::istringstream lines(Weir(help).out);
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream words(line);
+      std::string flag, type;
+      words >> flag >> type;
+      if (!flag.starts_with("--") ||
+          (!type.starts_with("UINT") && !type.starts_with("INT") && !type.starts_with("FLOAT"))) {
+        continue;
+      }
+      seen.insert(flag);
+      for (const char* wrong : {"-1", "1.5", "99999999999999999999", "0x10", "1e3", "ten", "+1"}) {
+        std::vector<std::string> command = names;
+        command.insert(command.end(), {flag, wrong});
+        const Ran ran = Weir(command);
+        EXPECT_EQ(ran.exit_code, 2) << flag << " " << wrong;
+        EXPECT_TRUE(ran.errors.starts_with(flag + ": '" + wrong + "' is not a whole number from 0"))
+            << flag << " " << wrong << ": " << ran.errors;
+      }
+    }
+  }
+  for (const char* flag : {"--cost", "--min-cost", "--copies", "--threads", "--max-connections"}) {
+    EXPECT_EQ(seen.count(flag), 1u) << flag;
+  }
+  for (const char* wrong : {"-1", "-1MiB", "1.5.5G", "99999999999T", "much"}) {
+    const Ran ran = Weir({"serve", "--memory", wrong});
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_TRUE(ran.errors.starts_with("--memory: '" + std::string(wrong) + "' is not a size"))
+        << ran.errors;
+  }
+  const Ran settle = Weir({"settle", "0123", "-1"});
+  EXPECT_EQ(settle.exit_code, 2);
+  EXPECT_TRUE(Has(settle.errors, "'-1' is not a whole number from 0")) << settle.errors;
+  EXPECT_TRUE(Weir({"settle", "0123", "1.5"}).errors.starts_with("COST: '1.5' is not a whole"));
+  EXPECT_TRUE(Has(Weir({"reserve", "--wait", "-1s", "a", "b", "c", "--", "true"}).errors,
+                  "'-1s' is not a duration"));
 }
 
 TEST_F(CommandLine, VersionIsPrinted) {

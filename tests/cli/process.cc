@@ -90,9 +90,13 @@ Ran RunWithPipe(const std::vector<std::string>& command, const std::string& inpu
   return ran;
 }
 
-Ran RunAtTerminal(const std::vector<std::string>& command, const std::string& input) {
+Ran RunAtTerminal(const std::vector<std::string>& command, const std::string& input,
+                  TerminalSize size) {
   int terminal = -1;
-  const pid_t child = forkpty(&terminal, nullptr, nullptr, nullptr);
+  winsize window{};
+  window.ws_col = size.columns;
+  window.ws_row = size.rows;
+  const pid_t child = forkpty(&terminal, nullptr, nullptr, &window);
   CheckThat(child >= 0, "forkpty");
   if (child == 0) {
     unsetenv("NO_COLOR");

@@ -15,7 +15,11 @@ struct Ran {
 // Standard input is `input`, and ends there.
 Ran RunWithPipe(const std::vector<std::string>& command, const std::string& input);
 
+struct TerminalSize {
+  unsigned short columns = 80, rows = 24;
+};
 // The same at a terminal: what it shows, echo included, is in `out`, with plain newlines.
-Ran RunAtTerminal(const std::vector<std::string>& command, const std::string& input);
+Ran RunAtTerminal(const std::vector<std::string>& command, const std::string& input,
+                  TerminalSize size = {});
 
 }  // namespace weir

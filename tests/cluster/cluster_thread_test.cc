@@ -79,6 +79,7 @@ class TwoNodes : public ::testing::Test {
         {}};
     options.node.id = id;
     options.node.incarnation = incarnation;
+    options.node.birthmark = 100 + incarnation;
     options.node.first_sequence = 1000 * incarnation;
     auto opened = ClusterThread::Open(std::move(options), clock_);
     ASSERT_TRUE(opened) << opened.error().message;
@@ -139,6 +140,42 @@ TEST_F(TwoNodes, ThreadsTalkAndCopyALargeStateOverAStream) {
   EXPECT_EQ(status.copies.received, 1u);
   EXPECT_GT(status.copies.bytes_in, 100'000u);
   ASSERT_TRUE(Eventually([&] { return a_.thread->Status().peers[0].incarnation == 2; }));
+}
+
+// More than may wait at all: they take no place from a member, and are closed.
+TEST_F(TwoNodes, ThreadsCopyAStateWhileSilentStrangersHoldThePort) {
+  a_.thread->Start(*a_.replica);
+  b_.thread->Start(*b_.replica);
+  ASSERT_TRUE(Eventually([&] { return a_.thread->ready() && b_.thread->ready(); }));
+  constexpr uint64_t kKeys = 3000;
+  for (uint64_t i = 0; i < kKeys; ++i) {
+    a_.replica->Locked([&](DebtReplica& replica) {
+      replica.Take({i, i}, kLimit, 600, clock_.Now());
+    });
+  }
+  const std::string address = b_.thread->address();
+  b_.thread->Stop();
+  b_.thread = nullptr;
+
+  SocketAddress place;
+  ASSERT_TRUE(SocketAddress::Parse(a_.thread->address(), AF_INET, place));
+  std::vector<FileDescriptor> strangers;
+  for (size_t i = 0; i < StateStreams::kMostWaiting + 40; ++i) {
+    strangers.push_back(ClusterSockets::Connect(place));
+    ASSERT_TRUE(strangers.back());
+  }
+  Open(b_, "b", 2, address);
+  b_.thread->Start(*b_.replica);
+  ASSERT_TRUE(Eventually([&] { return b_.thread->ready(); }));
+  EXPECT_EQ(b_.thread->Status().copies.received, 1u);
+  EXPECT_GT(b_.thread->Status().copies.bytes_in, 60'000u);
+  const auto is_closed = [](const FileDescriptor& stranger) {
+    char byte = 0;
+    return recv(stranger.get(), &byte, 1, MSG_DONTWAIT) == 0;
+  };
+  EXPECT_TRUE(Eventually([&] {
+    return std::all_of(strangers.begin(), strangers.end(), is_closed);
+  })) << "each had a second";
 }
 
 TEST_F(TwoNodes, AnAddressInUseIsAnError) {

@@ -42,6 +42,9 @@ class FakeNetwork {
   std::map<std::string, bool> cut;    // addresses that nothing goes to or comes from
   std::vector<std::string> recorded;  // everything that was sent, if `record`
   bool record = false;
+  std::map<std::string, std::string> ended;  // those that have yielded, and why
+  std::map<std::string, std::vector<std::string>> warnings;
+  std::map<std::pair<std::string, std::string>, bool> apart;  // nothing goes from one to the other
 
   struct Machine : Transport {
     Machine(FakeNetwork& network, std::string address)
@@ -61,11 +64,22 @@ class FakeNetwork {
 
   // Starts, or starts again without memory. Its address is its id.
   Node& Start(const std::string& id, uint32_t incarnation, const std::vector<std::string>& peers,
-              NodeOptions options = {}, const ClusterKey& key = SomeKey()) {
-    auto& machine = machines_[id];
-    if (machine == nullptr) machine = std::make_unique<Machine>(*this, id);
+              const NodeOptions& options = {}, const KeyRing& key = SomeKey()) {
+    return StartAt(id, id, incarnation, peers, options, key);
+  }
+  // Peers are at the addresses of their names.
+  Node& StartAt(const std::string& address, const std::string& id, uint32_t incarnation,
+                const std::vector<std::string>& peers, NodeOptions options = {},
+                const KeyRing& key = SomeKey()) {
+    auto& machine = machines_[address];
+    if (machine == nullptr) machine = std::make_unique<Machine>(*this, address);
+    ended.erase(address);
     options.id = id;
     options.incarnation = incarnation;
+    if (options.birthmark == 1) options.birthmark = incarnation;
+    options.warn = options.trouble = [this, address](const std::string& text) {
+      warnings[address].push_back(text);
+    };
     options.first_sequence = 1 + random_.Below(uint64_t{1} << 47);
     machine->node = nullptr;
     machine->replica =
@@ -79,6 +93,19 @@ class FakeNetwork {
     return *machine->node;
   }
   void Stop(const std::string& id) { machines_[id]->node = nullptr; }
+  // A process that stands still: what is sent to it waits.
+  void Pause(const std::string& address) { paused_[address]; }
+  void Resume(const std::string& address) {
+    const std::vector<Flying> held = std::move(paused_.extract(address).mapped());
+    for (Flying one : held) {
+      one.at = now;
+      flying_.push_back(std::move(one));
+    }
+  }
+  bool runs(const std::string& address) const {
+    const auto found = machines_.find(address);
+    return found != machines_.end() && found->second->node != nullptr;
+  }
 
   Node& node(const std::string& id) { return *machines_.at(id)->node; }
   DebtReplica& replica(const std::string& id) { return *machines_.at(id)->replica; }
@@ -88,15 +115,16 @@ class FakeNetwork {
     while (true) {
       Instant next = end;
       for (const auto& [id, machine] : machines_) {
-        if (machine->node != nullptr) next = std::min(next, machine->node->NextTick());
+        if (Ticks(id)) next = std::min(next, machine->node->NextTick());
       }
       for (const Flying& flying : flying_) next = std::min(next, flying.at);
       now = std::max(now, next);
       if (now >= end) return;
       Deliver();
       for (const auto& [id, machine] : machines_) {
-        if (machine->node != nullptr && machine->node->NextTick() <= now) machine->node->Tick(now);
+        if (Ticks(id) && machine->node->NextTick() <= now) machine->node->Tick(now);
       }
+      EndThoseThatYielded();
     }
   }
 
@@ -116,6 +144,17 @@ class FakeNetwork {
     bool question = false;  // of a stream
   };
 
+  bool Ticks(const std::string& address) const {
+    return runs(address) && !paused_.contains(address);
+  }
+  void EndThoseThatYielded() {
+    for (const auto& [address, machine] : machines_) {
+      if (machine->node == nullptr || machine->node->yielded().empty()) continue;
+      ended[address] = machine->node->yielded();
+      machine->node->Leave(now);
+      machine->node = nullptr;
+    }
+  }
   Instant Later() {
     const auto more = static_cast<uint64_t>((faults.most_delay - faults.least_delay).count());
     return now + faults.least_delay + Duration(random_.Below(more + 1));
@@ -126,10 +165,15 @@ class FakeNetwork {
     std::vector<Flying> arrived(std::make_move_iterator(due),
                                 std::make_move_iterator(flying_.end()));
     flying_.erase(due, flying_.end());
-    for (const Flying& one : arrived) {
+    for (Flying& one : arrived) {
+      if (const auto waits = paused_.find(one.to); waits != paused_.end()) {
+        waits->second.push_back(std::move(one));
+        continue;
+      }
       const auto found = machines_.find(one.to);
       const bool there = found != machines_.end() && found->second->node != nullptr &&
-                         !cut[one.from] && !cut[one.to] && !deaf[one.to];
+                         !cut[one.from] && !cut[one.to] && !deaf[one.to] &&
+                         !apart[{one.from, one.to}];
       if (one.question) {
         Stream(one, there);
       } else if (there) {
@@ -158,6 +202,7 @@ class FakeNetwork {
   Random random_;
   std::map<std::string, std::unique_ptr<Machine>> machines_;
   std::vector<Flying> flying_;
+  std::map<std::string, std::vector<Flying>> paused_;
 };
 
 inline const PeerStatus* Find(const NodeStatus& status, const std::string& id) {

@@ -31,17 +31,26 @@ class Hostile : public ::testing::Test {
   Origin Life(const std::string& id) { return {NodeNumber(id), 5}; }
   std::string Ping(const std::string& id) {
     std::string plain;
-    AppendPing(1, id, plain);
+    AppendPing(1, {id, 5}, plain);
     return plain;
   }
   // What `id` would send to a.
   std::string FromNode(const std::string& id, const std::string& plain,
                        const ClusterKey& key = SomeKey(), uint32_t incarnation = 5) {
-    return Sealer(key, {NodeNumber(id), incarnation}, ++sequence_).SealFor(Life("a"), plain);
+    return Sealer(key, {NodeNumber(id), incarnation}, NextOf(id)).SealFor(Life("a"), plain);
+  }
+  // A number that `id` might use next.
+  uint64_t NextOf(const std::string& id) {
+    uint64_t last = 0;
+    for (const std::string& datagram : network_.recorded) {
+      const SealedHead head = *ReadSealedHead(datagram);
+      if (head.sender == Life(id)) last = std::max(last, head.sequence);
+    }
+    return last + ++forged_;
   }
 
   FakeNetwork network_;
-  uint64_t sequence_ = uint64_t{1} << 47;
+  uint64_t forged_ = 0;
 };
 
 TEST_F(Hostile, NoiseIsMalformedOrUnreadable) {
@@ -58,7 +67,7 @@ TEST_F(Hostile, AnotherKeyIsUnreadable) {
   const ClusterKey other = SomeKey("another secret, just as long as the first");
   EXPECT_TRUE(IsIgnored(FromNode("b", Ping("b"), other), Rejection::kUnreadable));
   std::string greeting;
-  AppendGreeting(1, "b", greeting);
+  AppendGreeting(1, {"b", 5}, greeting);
   EXPECT_TRUE(
       IsIgnored(Sealer(other, Life("b"), 1).SealForAnybody(greeting), Rejection::kUnreadable));
 }
@@ -84,14 +93,63 @@ TEST_F(Hostile, WhatWasSentToALifeIsOfNoUseToTheNext) {
   EXPECT_FALSE(Sees(network_, "a", "b")) << "greetings prove nothing, and the rest is unreadable";
 }
 
-TEST_F(Hostile, AnOldLifeIsNotHeardAnyMore) {
-  EXPECT_TRUE(IsIgnored(FromNode("b", Ping("b"), SomeKey(), 4), Rejection::kOldLife));
+TEST_F(Hostile, AnotherLifeOfANodeThatLivesChangesNothing) {
+  std::string plain;
+  AppendBare(Message::Kind::kAskMe, plain);
+  EXPECT_TRUE(IsIgnored(FromNode("b", plain, SomeKey(), 4), Rejection::kOldLife));
+  for (const uint32_t life : {4u, 9u, UINT32_MAX}) {
+    network_.node("a").Receive(FromNode("b", Ping("b"), SomeKey(), life), "nowhere", network_.now);
+    network_.RunFor(5s);
+    const NodeStatus status = network_.node("a").Status(network_.now);
+    EXPECT_EQ(status.peers[0].incarnation, 5u) << "the one that lives was asked, and answered";
+    EXPECT_TRUE(status.peers[0].alive);
+    EXPECT_EQ(status.peers[0].address, "b");
+  }
+}
+
+// Whoever has the key can write what he likes, but cuts nobody off with it.
+TEST_F(Hostile, ASequenceFarAheadIsNotBelieved) {
+  const uint64_t last = NextOf("b");
+  for (const uint64_t far : {last + ReplayWindow::kMostAhead + 9999, kSequences - 2}) {
+    const std::string forged = Sealer(SomeKey(), Life("b"), far).SealFor(Life("a"), Ping("b"));
+    network_.node("a").Receive(forged, "b", network_.now);
+    EXPECT_EQ(Rejected(network_.node("a").Status(network_.now), Rejection::kTooNew), 1u);
+    network_.RunFor(20s);
+    EXPECT_TRUE(Sees(network_, "a", "b"));
+    const NodeStatus status = network_.node("a").Status(network_.now);
+    EXPECT_LT(status.peers[0].last_heard, 2s);
+    SetUp();
+  }
+}
+
+TEST_F(Hostile, ASequenceThatWasPushedAheadIsPutRightByAsking) {
+  const uint64_t ahead = NextOf("b") + ReplayWindow::kMostAhead / 2;
+  const std::string forged = Sealer(SomeKey(), Life("b"), ahead).SealFor(Life("a"), Ping("b"));
+  network_.node("a").Receive(forged, "b", network_.now);
+  network_.RunFor(3s);
+  const NodeStatus before = network_.node("a").Status(network_.now);
+  network_.RunFor(20s);
+  const NodeStatus after = network_.node("a").Status(network_.now);
+  EXPECT_TRUE(after.peers[0].alive);
+  EXPECT_LT(after.peers[0].last_heard, 2s);
+  EXPECT_GT(Rejected(after, Rejection::kTooOld), 0u);
+  EXPECT_EQ(Rejected(after, Rejection::kTooOld), Rejected(before, Rejection::kTooOld));
+}
+
+TEST_F(Hostile, AnEarlierVersionIsToldSo) {
+  std::string plain;
+  AppendPing(1, {"b", 0}, plain);
+  EXPECT_TRUE(IsIgnored(FromNode("b", plain), Rejection::kVersion));
+  const NodeStatus status = network_.node("a").Status(network_.now);
+  ASSERT_EQ(status.problems.size(), 1u);
+  EXPECT_EQ(status.problems[0].code, "peer_version");
+  EXPECT_NE(status.problems[0].message.find("the same version of Weir"), std::string::npos);
 }
 
 TEST_F(Hostile, WhoIsNotOnTheListIsAStranger) {
   EXPECT_TRUE(IsIgnored(FromNode("c", Ping("c")), Rejection::kStranger));
   std::string greeting;
-  AppendGreeting(1, "c", greeting);
+  AppendGreeting(1, {"c", 5}, greeting);
   EXPECT_TRUE(
       IsIgnored(Sealer(SomeKey(), Life("c"), 1).SealForAnybody(greeting), Rejection::kStranger));
 }
@@ -102,8 +160,19 @@ TEST_F(Hostile, NobodySpeaksForAnother) {
   EnvelopeWriter envelope({ReplicaKind::kDebt, Life("c"), 1});
   AppendEnvelope(envelope.Take(), plain);
   EXPECT_TRUE(IsIgnored(FromNode("b", plain), Rejection::kImpostor)) << "an envelope of another";
-  EXPECT_TRUE(IsIgnored(FromNode("a", Ping("a"), SomeKey(), 9), Rejection::kImpostor))
-      << "this node's own name";
+}
+
+// Who bears this node's own name is greeted where it says it is; what is not there answers nothing.
+TEST_F(Hostile, AMessageUnderThisNodesOwnNameProvesNothing) {
+  for (const uint32_t life : {3u, 9u}) {
+    std::string plain;
+    AppendPing(1, {"a", life}, plain);
+    network_.node("a").Receive(FromNode("a", plain, SomeKey(), life), "nowhere", network_.now);
+    network_.RunFor(3s);
+    EXPECT_TRUE(network_.runs("a"));
+  }
+  EXPECT_EQ(Rejected(network_.node("a").Status(network_.now), Rejection::kImpostor), 2u);
+  EXPECT_TRUE(Sees(network_, "b", "a"));
 }
 
 TEST_F(Hostile, AGreetingIsAnsweredWithNoMoreThanItIs) {
@@ -114,7 +183,7 @@ TEST_F(Hostile, AGreetingIsAnsweredWithNoMoreThanItIs) {
     network.RunFor(1ms);
     network.record = true;
     std::string plain;
-    AppendGreeting(1, name, plain);
+    AppendGreeting(1, {name, 5}, plain);
     const std::string greeting = Sealer(SomeKey(), {NodeNumber(name), 1}, 1).SealForAnybody(plain);
     network.node(long_name).Receive(greeting, "anywhere", network.now);
     ASSERT_EQ(network.recorded.size(), 1u);
@@ -142,7 +211,7 @@ TEST_F(Hostile, MessagesThatAreBrokenInsideChangeNothing) {
     for (char& c : plain) c = static_cast<char>(random.Below(12));
     if (ReadMessages(plain)) continue;
     const std::string datagram =
-        Sealer(SomeKey(), Life("b"), (uint64_t{1} << 47) + 1 + i).SealFor(Life("a"), plain);
+        Sealer(SomeKey(), Life("b"), NextOf("b")).SealFor(Life("a"), plain);
     EXPECT_TRUE(IsIgnored(datagram, Rejection::kMalformed));
   }
 }
@@ -157,7 +226,7 @@ TEST(NodeWithoutAList, TakesNobodyForAStrangerUntilItHasOne) {
   Sealer sealer(SomeKey(), {NodeNumber("b"), 1}, 1);
   const auto strangers_after_greeting = [&] {
     std::string greeting;
-    AppendGreeting(1, "b", greeting);
+    AppendGreeting(1, {"b", 5}, greeting);
     node.Receive(sealer.SealForAnybody(greeting), "b", kStart);
     return Rejected(node.Status(kStart), Rejection::kStranger);
   };

@@ -28,8 +28,11 @@ std::shared_ptr<const Rulebook> Rules(const std::string& limit) {
 
 class Fleet {
  public:
-  Fleet(uint32_t nodes, const std::string& limit) {
-    for (uint32_t i = 0; i < nodes; ++i) Add(limit);
+  Fleet(uint32_t nodes, const std::string& limit, Sharing adhoc = Sharing::kNone)
+      : Fleet(nodes, Rules(limit), adhoc) {}
+  Fleet(uint32_t nodes, const std::shared_ptr<const Rulebook>& rules, Sharing adhoc)
+      : adhoc_(adhoc) {
+    for (uint32_t i = 0; i < nodes; ++i) Add(rules);
   }
 
   Instant now = kStart;
@@ -37,12 +40,14 @@ class Fleet {
   Limiter& operator[](size_t node) { return *nodes_[node].limiter; }
   SharedLimits& shared(size_t node) { return *nodes_[node].shared; }
 
-  void Add(const std::string& limit) {
+  void Add(const std::string& limit) { Add(Rules(limit)); }
+  void Add(const std::shared_ptr<const Rulebook>& rules) {
     const auto number = static_cast<uint32_t>(nodes_.size());
     Node& node = nodes_.emplace_back();
     node.shared = std::make_unique<SharedLimits>(Origin{number + 1, 1}, SharingOptions{}, now);
     node.limiter = std::make_unique<Limiter>(
-        Rules(limit), LimiterOptions{.memory_bytes = 1 << 20, .secret = {1, 2}}, now);
+        rules, LimiterOptions{.memory_bytes = 1 << 20, .secret = {1, 2}, .adhoc_sharing = adhoc_},
+        now);
     node.limiter->ShareWith(node.shared.get());
     node.shared->OnNews([limiter = node.limiter.get()](const Key& key, Instant at) {
       limiter->ApplyOthers(key.high, key.low, at);
@@ -93,6 +98,24 @@ class Fleet {
         .remaining;
   }
 
+  // CL.THROTTLE.
+  Decision Throttle(size_t node, const AdhocRequest& request) {
+    Decision decision;
+    (*this)[node].DecideAdhoc(request, now, decision);
+    EXPECT_EQ(decision.error, Code::kOk) << decision.message;
+    return decision;
+  }
+  // A descriptor (path, /) of `domain`; `limit` is what it brings with it.
+  bool Hit(size_t node, std::string_view domain, uint64_t hits,
+           std::optional<CarriedLimit> limit = std::nullopt) {
+    const std::vector<DescriptorEntry> entries = {{"path", "/"}};
+    const Descriptor descriptor{.entries = entries, .limit = limit};
+    DescriptorDecision decision;
+    (*this)[node].DecideDescriptors({domain, {&descriptor, 1}, hits}, now, decision);
+    EXPECT_EQ(decision.error, Code::kOk) << decision.message;
+    return !decision.over;
+  }
+
  private:
   struct Node {
     std::unique_ptr<SharedLimits> shared;
@@ -103,6 +126,7 @@ class Fleet {
     for (Envelope& one : envelopes) flying_.emplace_back(now + kLatency, std::move(one));
   }
 
+  const Sharing adhoc_;
   std::deque<Node> nodes_;
   std::deque<std::pair<Instant, Envelope>> flying_;
 };
@@ -233,6 +257,94 @@ TEST(SharedLimits, NewsOfAKeyThatWasLongIdleHereAreNotLost) {
   fleet.RunFor(1s);
   EXPECT_FALSE(fleet.Ask(1, 12));
   EXPECT_LE(fleet.Remaining(1), 11u);
+}
+
+// ---- Limits that come with requests ----
+
+constexpr char kAnyLimit[] = "{limit: 1, per: 1s}";
+constexpr CarriedLimit kHundredAYear = {100, RateUnit::kYear};
+
+AdhocRequest Of(uint64_t cost) {
+  return {.key = "user", .limit = 100, .per = 24h * 10, .burst = 100, .cost = cost};
+}
+
+TEST(CarriedLimits, AreEachNodesOwnUnlessItIsSaid) {
+  Fleet fleet(2, kAnyLimit);
+  EXPECT_TRUE(fleet.Throttle(0, Of(100)).allowed);
+  EXPECT_TRUE(fleet.Hit(0, "n", 100, kHundredAYear));
+  fleet.RunFor(10s);
+  EXPECT_TRUE(fleet.Throttle(1, Of(100)).allowed);
+  EXPECT_TRUE(fleet.Hit(1, "n", 100, kHundredAYear));
+  EXPECT_EQ(fleet.shared(0).Counts().noted, 0u);
+}
+
+TEST(CarriedLimits, AreCountedTogetherWhereItIsSaid) {
+  for (const Sharing how : {Sharing::kDebt, Sharing::kQueue, Sharing::kCounter}) {
+    Fleet fleet(3, kAnyLimit, how);
+    EXPECT_TRUE(fleet.Throttle(0, Of(70)).allowed);
+    EXPECT_TRUE(fleet.Hit(0, "n", 70, kHundredAYear));
+    fleet.RunFor(10s);
+    EXPECT_EQ(fleet.Throttle(1, Of(0)).remaining, 30u);
+    EXPECT_FALSE(fleet.Throttle(1, Of(31)).allowed);
+    EXPECT_TRUE(fleet.Throttle(1, Of(30)).allowed);
+    EXPECT_FALSE(fleet.Hit(1, "n", 31, kHundredAYear));
+    EXPECT_TRUE(fleet.Hit(1, "n", 30, kHundredAYear));
+    fleet.RunFor(10s);
+    for (size_t node = 0; node < 3; ++node) {
+      EXPECT_FALSE(fleet.Throttle(node, Of(1)).allowed) << node;
+      EXPECT_FALSE(fleet.Hit(node, "n", 1, kHundredAYear)) << node;
+    }
+  }
+}
+
+TEST(CarriedLimits, OfADomainHaveWhatItsNamespaceSays) {
+  const auto rules = [](const std::string& coordination) {
+    return ParseRulesText("namespaces: {edge: {coordination: " + coordination + "}}", "rules",
+                          {.cluster = true})
+        .rules;
+  };
+  Fleet together(2, rules("replicated"), Sharing::kNone);
+  EXPECT_TRUE(together.Hit(0, "edge", 100, kHundredAYear));
+  together.RunFor(10s);
+  EXPECT_FALSE(together.Hit(1, "edge", 1, kHundredAYear));
+  Fleet alone(2, rules("local"), Sharing::kDebt);
+  EXPECT_TRUE(alone.Hit(0, "edge", 100, kHundredAYear));
+  alone.RunFor(10s);
+  EXPECT_TRUE(alone.Hit(1, "edge", 100, kHundredAYear));
+}
+
+TEST(CarriedLimits, AFileOfRatelimitIsCountedTogetherWhereTheFlagSaysIt) {
+  const auto rules = [](std::optional<Coordination> coordination) {
+    return ParseRatelimitText(
+               "domain: edge\ndescriptors: [{key: path, rate_limit: {unit: year, "
+               "requests_per_unit: 100}}]",
+               "edge.yaml", {.cluster = true, .ratelimit = std::move(coordination)})
+        .rules;
+  };
+  Fleet together(2, rules(Coordination{Coordination::Kind::kReplicated, "debt", {}}), {});
+  EXPECT_TRUE(together.Hit(0, "edge", 100));
+  together.RunFor(10s);
+  EXPECT_FALSE(together.Hit(1, "edge", 1));
+  Fleet alone(2, rules(std::nullopt), {});
+  EXPECT_TRUE(alone.Hit(0, "edge", 100));
+  alone.RunFor(10s);
+  EXPECT_TRUE(alone.Hit(1, "edge", 100));
+}
+
+// Requests may bring other numbers for the same key each time: what others used counts as so many
+// tokens, not as so many ticks of numbers that the state no longer has.
+TEST(CarriedLimits, UseUnderOtherNumbersLocksNobodyOut) {
+  Fleet fleet(2, kAnyLimit, Sharing::kDebt);
+  const AdhocRequest slow{.key = "user", .limit = 7, .per = 1s, .burst = 100, .cost = 1};
+  AdhocRequest fast{.key = "user", .limit = 1000, .per = 1s, .burst = 1000, .cost = 1001};
+  EXPECT_TRUE(fleet.Throttle(1, slow).allowed);
+  fleet.RunFor(10ms);
+  EXPECT_FALSE(fleet.Throttle(1, fast).allowed) << "but its state has the new numbers";
+  fast.cost = 50;
+  EXPECT_TRUE(fleet.Throttle(0, fast).allowed);
+  fleet.RunFor(8s);
+  fast.cost = 0;
+  EXPECT_EQ(fleet.Throttle(1, fast).remaining, 1000u);
 }
 
 TEST(SharedLimits, DecidesAsOneBucketWhenNewsTravelFast) {

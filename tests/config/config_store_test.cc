@@ -197,7 +197,7 @@ TEST_P(ConfigStoreTest, NamesAreNeverStatements) {
     const Result<Written> written = store_->Put(path, kShop, By(name));
     ASSERT_TRUE(written) << name << ": " << written.error().message;
     EXPECT_EQ(Open()->Read(path)->value, kShop) << name;
-    EXPECT_EQ(store_->Audit(name, 0, 10)->at(0).who, name);
+    EXPECT_EQ(store_->Audit({.namespace_name = name})->entries.at(0).who, name);
   }
   EXPECT_EQ(store_->List(Path("namespaces"))->size(), 7u);
   const ConfigPath zero = *ConfigPath::Parse({"namespaces", std::string("a\0b", 3)});
@@ -256,36 +256,36 @@ TEST_P(ConfigStoreTest, ChangesSinceAVersionAreTold) {
   const auto changes = store_->Since(1);
   EXPECT_FALSE(changes->full);
   ASSERT_EQ(changes->trees.size(), 2u);
-  EXPECT_EQ(changes->trees[0], (std::pair<std::string, Json>("b", kShop)));
-  EXPECT_EQ(changes->trees[1], (std::pair<std::string, Json>("a", nullptr)));
+  EXPECT_EQ(changes->trees[0], (std::pair<std::string, std::string>("b", PrintJson(kShop))));
+  EXPECT_EQ(changes->trees[1], (std::pair<std::string, std::string>("a", "null")));
   EXPECT_TRUE(store_->Since(3)->trees.empty());
   EXPECT_TRUE(store_->Since(99)->full) << "a version that is not known";
 }
 
 TEST_P(ConfigStoreTest, TheHistoryTellsWhoDidWhatAndIsBounded) {
-  store_ = Open({.history = 3});
+  store_ = Open({.history = {.entries = 3}});
   Put("namespaces/shop", kShop);
   ASSERT_TRUE(store_->Delete(Path("namespaces/shop/resources/sandbox"), By("bob")));
-  auto audit = *store_->Audit("", 0, 10);
+  const auto audit = store_->Audit({})->entries;
   ASSERT_EQ(audit.size(), 2u);
   EXPECT_EQ(audit[0].version, 2u);
   EXPECT_EQ(audit[0].at, kNow);
   EXPECT_EQ(audit[0].who, "bob");
   EXPECT_EQ(audit[0].path, "namespaces/shop/resources/sandbox");
-  EXPECT_EQ(audit[0].before, kShop["resources"]["sandbox"]);
-  EXPECT_TRUE(audit[0].after.is_null());
-  EXPECT_TRUE(audit[1].before.is_null());
-  EXPECT_EQ(store_->Audit("", 2, 10)->size(), 1u);
-  EXPECT_EQ(store_->Audit("other", 0, 10)->size(), 0u);
+  EXPECT_EQ(Tree(audit[0].before), kShop["resources"]["sandbox"]);
+  EXPECT_EQ(audit[0].after, "");
+  EXPECT_EQ(audit[1].before, "");
+  EXPECT_EQ(store_->Audit({.before = 2})->entries.size(), 1u);
+  EXPECT_EQ(store_->Audit({.namespace_name = "other"})->entries.size(), 0u);
 
   for (int i = 0; i < 5; ++i) {
     Put("namespaces/shop/resources/r" + std::to_string(i), {{"limits", Json::array()}});
   }
-  EXPECT_EQ(store_->Audit("", 0, 10)->size(), 3u);
+  EXPECT_EQ(store_->Audit({})->entries.size(), 3u);
   EXPECT_TRUE(store_->Since(1)->full);
   EXPECT_FALSE(store_->Since(4)->full);
-  EXPECT_EQ(store_->Rollback(1, By()).error().code, Code::kNotFound);
-  EXPECT_TRUE(store_->Rollback(4, By()));
+  EXPECT_EQ(store_->Rollback(1, "", By()).error().code, Code::kNotFound);
+  EXPECT_TRUE(store_->Rollback(4, "", By()));
 }
 
 TEST_P(ConfigStoreTest, ARollbackIsAChangeThatLeadsBackExactly) {
@@ -295,14 +295,122 @@ TEST_P(ConfigStoreTest, ARollbackIsAChangeThatLeadsBackExactly) {
   Put("namespaces/other", kShop);
   ASSERT_TRUE(store_->Delete(Path("namespaces/shop"), By()));
   Put("namespaces/shop", Json::object());
-  const auto back = store_->Rollback(1, By("eve"));
+  const auto back = store_->Rollback(1, "", By("eve"));
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(back->version, 6u);
   EXPECT_EQ(PrintJson(Get("namespaces")), then) << "the order of limits too";
-  ASSERT_TRUE(store_->Rollback(3, By())) << "forward again";
+  ASSERT_TRUE(store_->Rollback(3, "", By())) << "forward again";
   EXPECT_EQ(store_->List(Path("namespaces"))->size(), 2u);
-  ASSERT_TRUE(store_->Rollback(0, By()));
+  ASSERT_TRUE(store_->Rollback(0, "", By()));
   EXPECT_EQ(Get("namespaces"), Json::object());
+}
+
+// A namespace with one resource of about so many bytes.
+Json Large(size_t bytes, int salt) {
+  Json overrides = Json::array();
+  for (size_t i = 0; i < bytes / 60; ++i) {
+    overrides.push_back({{"subject", "subject-" + std::to_string(i)},
+                         {"limits", {{{"name", "m"}, {"limit", 1 + salt}}}}});
+  }
+  return {
+      {"resources",
+       {{"big",
+         {{"limits", {{{"name", "m"}, {"limit", 9}, {"per", "1h"}}}}, {"overrides", overrides}}}}}};
+}
+
+TEST_P(ConfigStoreTest, WhoWritesMuchForgetsHisOwnPastOnly) {
+  store_ = Open({.history = {.entries = 40, .bytes = 300'000}});
+  Put("namespaces/small", kShop);
+  Put("namespaces/small/resources/x", {{"limits", Json::array()}});
+  for (int i = 0; i < 12; ++i) Put("namespaces/greedy", Large(50'000, i));
+  for (int i = 0; i < 60; ++i) {
+    Put("namespaces/greedy/resources/y" + std::to_string(i), {{"limits", Json::array()}});
+  }
+  EXPECT_EQ(store_->Audit({.namespace_name = "small"})->entries.size(), 2u);
+  size_t bytes = 0, entries = 0;
+  const auto audit = store_->Audit({.most = 1000, .most_bytes = SIZE_MAX});
+  for (const AuditEntry& entry : audit->entries) {
+    bytes += entry.before.size() + entry.after.size();
+    ++entries;
+  }
+  EXPECT_LE(entries, 40u);
+  EXPECT_LE(bytes, 300'000u);
+
+  const Error forgotten = store_->Rollback(1, "", By()).error();
+  EXPECT_EQ(forgotten.code, Code::kNotFound);
+  EXPECT_NE(forgotten.message.find("is not remembered"), std::string::npos) << forgotten.message;
+  EXPECT_EQ(store_->Rollback(1, "greedy", By()).error().code, Code::kNotFound);
+  const auto back = store_->Rollback(1, "small", By());
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(Get("namespaces/small"), kShop);
+  EXPECT_FALSE(Get("namespaces/greedy").is_null());
+}
+
+TEST_P(ConfigStoreTest, TheHistoryComesInPagesThatMissNothing) {
+  Put("namespaces", {{"a", kShop}, {"b", kShop}, {"c", kShop}});
+  for (int i = 0; i < 5; ++i) Put("namespaces/b", Large(20'000, i));
+  const auto read = [&](size_t most, size_t most_bytes) {
+    std::vector<std::pair<uint64_t, std::string>> seen;
+    AuditQuery query{.most = most, .most_bytes = most_bytes};
+    for (bool more = true; more;) {
+      const Result<AuditPage> page = store_->Audit(query);
+      EXPECT_TRUE(page);
+      EXPECT_LE(page->entries.size(), most);
+      for (const AuditEntry& entry : page->entries) {
+        seen.emplace_back(entry.version, entry.namespace_name);
+      }
+      more = page->more;
+      if (more && page->entries.empty()) break;
+      if (more) {
+        query.before = page->entries.back().version;
+        query.after = page->entries.back().namespace_name;
+      }
+    }
+    return seen;
+  };
+  const auto all = read(1000, SIZE_MAX);
+  EXPECT_EQ(all.size(), 8u);
+  EXPECT_EQ(read(1, SIZE_MAX), all);
+  EXPECT_EQ(read(2, SIZE_MAX), all) << "pages that end within a version";
+  EXPECT_EQ(read(1000, 1), all) << "one entry comes, however large";
+  EXPECT_EQ(store_->Audit({.most_bytes = 50'000})->entries.size(), 1u);
+}
+
+// Changes of one resource do not read the others: what they come to is the same as if they did.
+TEST_P(ConfigStoreTest, ChangesOfOneResourceComeToTheSameAsReadingAll) {
+  Put("namespaces/shop", kShop);
+  Put("namespaces/other", kShop);
+  const std::string resources = "namespaces/shop/resources/";
+  const auto same = [&](const std::string& what) {
+    const Json file = {{"namespaces", Get("namespaces")}};
+    const ParseResult whole = ParseRulesText(PrintJson(file), "whole");
+    ASSERT_TRUE(whole.ok()) << ToString(whole.errors);
+    EXPECT_EQ(PrintRules(*store_->rules()), PrintRules(*whole.rules)) << what;
+    const auto other = Open();
+    EXPECT_EQ(other->Read(Path("namespaces"))->value, Get("namespaces")) << what;
+    EXPECT_EQ(PrintRules(*other->rules()), PrintRules(*whole.rules)) << what;
+  };
+  const Json limit = {{"limit", 30}, {"per", "1s"}};
+  Put(resources + "search/limits/burst", limit), same("replaced");
+  Put(resources + "a", {{"limits", {limit}}}), same("the first");
+  Put(resources + "zz", {{"limits", {limit}}}), same("the last");
+  Put(resources + "m~n", {{"limits", Json::array()}}), same("in the middle");
+  ASSERT_TRUE(store_->Patch(Path(resources + "sandbox"), Tree(R"({"copies":{"total":7}})"), By()));
+  same("patched");
+  Put(resources + "search/overrides/ann", {{"limits", {{{"name", "burst"}, {"limit", 2}}}}});
+  same("an override");
+  ASSERT_TRUE(store_->Delete(Path(resources + "search/limits/daily"), By()));
+  same("a limit less");
+  ASSERT_TRUE(store_->Delete(Path(resources + "a"), By()));
+  same("a resource less");
+  EXPECT_EQ(PutError(resources + "search/limits/burst", {{"limit", 1}, {"per", "0s"}}).field,
+            "namespaces.shop.resources.search.limits[0].per");
+  same("refused");
+  for (const uint64_t version : {9u, 5u, 3u, 2u}) {
+    ASSERT_TRUE(store_->Rollback(version, "", By())) << version;
+    same("back to " + std::to_string(version));
+  }
+  EXPECT_EQ(Get("namespaces/shop"), kShop);
 }
 
 TEST_P(ConfigStoreTest, AllNamespacesAreReplacedAtOnceOrNot) {

@@ -32,7 +32,8 @@ struct Answer {
 
 std::string Bytes(const std::string& method, const std::string& path, const std::string& body,
                   const std::string& headers) {
-  return method + " " + path + " HTTP/1.1\r\nHost: test\r\nConnection: close\r\nContent-Length: " +
+  return method + " " + path +
+         " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " +
          std::to_string(body.size()) + "\r\n" + headers + "\r\n" + body;
 }
 
@@ -259,11 +260,15 @@ TEST_F(E2eConfig, TwoServersOnOnePostgresAgreeWithinASecondAndOutliveIt) {
   EXPECT_EQ(Call(server, "PATCH", kLimit, R"({"limit":5})").status, 503);
   EXPECT_EQ(Call(server, "GET", kLimit).body["limit"], 9) << "what is in force";
   EXPECT_EQ(Remaining(server), 9);
+  EXPECT_TRUE(server.WaitForLog("warning database_away: ")) << server.log();
+  EXPECT_EQ(Call(server, "GET", "/readyz").status, 200) << "it has rules";
+  EXPECT_EQ(Call(server, "GET", "/readyz").body["problems"][0]["code"], "database_away");
   ServerProcess early({"--database", postgres.url()});
   EXPECT_EQ(Call(early, "GET", "/readyz").status, 503);
   postgres.Start();
   EXPECT_TRUE(AgreeWithinASecond(early, 9));
   EXPECT_EQ(Call(early, "GET", "/readyz").status, 200);
+  EXPECT_EQ(Call(early, "GET", "/readyz").body["problems"], Json::array());
   EXPECT_EQ(Call(server, "PATCH", kLimit, R"({"limit":5})").status, 200);
 }
 

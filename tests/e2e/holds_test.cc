@@ -164,13 +164,14 @@ TEST_F(E2eHolds, ACommandRunsWhileItsCopiesAreHeld) {
   EXPECT_TRUE(Granted(Reserve(holder, "n lock ann")));
   const Finished refused = Weir({"--", "echo", "ran"});
   EXPECT_EQ(refused.exit_code, 75);
-  EXPECT_EQ(refused.output, "refused: refused\n");
-  EXPECT_EQ(Weir({"--wait", "100ms", "--", "echo", "ran"}).output, "refused: timeout\n");
+  EXPECT_EQ(refused.output, "refused by per_subject: ann holds 1 of 1\n");
+  EXPECT_EQ(Weir({"--wait", "100ms", "--", "echo", "ran"}).output,
+            "refused by per_subject: ann holds 1 of 1\n");
   EXPECT_EQ(Weir({"--copies", "4", "--wait", "10s", "--", "true"}, "box").exit_code, 0);
   EXPECT_NE(Weir({"--copies", "4", "--", WEIR_BINARY, "reserve", "n", "box", "ann", "--resp",
                   "127.0.0.1:" + std::to_string(server_.port("resp")), "--", "echo", "ran"},
                  "box")
-                .output.find("refused: refused\n"),
+                .output.find("refused by "),
             std::string::npos)
       << "they are held while the command runs";
 }

@@ -21,7 +21,7 @@ std::string Ask(int port, const std::string& method, const std::string& path,
   Socket socket(port);
   if (!socket.connected()) return "";
   socket.Send(method + " " + path +
-              " HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: " +
+              " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " +
               std::to_string(body.size()) + "\r\n" + headers + "\r\n" + body);
   return socket.ReadAll();
 }
@@ -54,10 +54,11 @@ class E2eRoles : public ::testing::Test {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return std::make_unique<ServerProcess>(arguments);
   }
-  std::unique_ptr<ServerProcess> StartLimiter(std::vector<std::string> more = {}) {
+  std::unique_ptr<ServerProcess> StartLimiter(std::vector<std::string> more = {},
+                                              const std::string& data = "limiter") {
     std::vector<std::string> arguments = {
         "--role",        "limiter",
-        "--data",        files_.path() + "/limiter",
+        "--data",        files_.path() + "/" + data,
         "--config-from", "http://127.0.0.1:" + std::to_string(config_port_)};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return std::make_unique<ServerProcess>(arguments);
@@ -107,6 +108,8 @@ TEST_F(E2eRoles, ALimiterServesFromItsCopyWhileTheApiIsAway) {
   config->Signal(SIGKILL);
   config->WaitForEnd();
   EXPECT_EQ(Limit(*limiter), 5);
+  EXPECT_TRUE(limiter->WaitForLog("warning config_away: ")) << limiter->log();
+  EXPECT_TRUE(Ready(*limiter)) << "it has rules";
   limiter->Signal(SIGKILL);
   limiter->WaitForEnd();
 
@@ -124,9 +127,18 @@ TEST_F(E2eRoles, WithoutApiAndCopyALimiterIsThereButNotReady) {
   config->WaitForEnd();
   auto limiter = StartLimiter();
   EXPECT_FALSE(Ready(*limiter));
+  const std::string health = HttpGet(limiter->port("http"), "/readyz");
+  EXPECT_NE(health.find(R"({"ready":false,"problems":[{"code":"no_rules")"), std::string::npos)
+      << health;
+  EXPECT_NE(health.find("config_away"), std::string::npos) << health;
+  EXPECT_TRUE(HttpGet(limiter->port("http"), "/healthz").starts_with("HTTP/1.1 200"));
+  EXPECT_NE(HttpGet(limiter->port("http"), "/metrics").find("weir_ready 0"), std::string::npos);
+  EXPECT_EQ(limiter->log().find("info ready"), std::string::npos) << "only when it is";
   config = StartConfig();
+  EXPECT_TRUE(limiter->WaitForLog("info ready")) << limiter->log();
   EXPECT_LT(TimeUntilLimit(*limiter, 3), std::chrono::seconds(5)) << limiter->log();
   EXPECT_TRUE(Ready(*limiter));
+  EXPECT_NE(HttpGet(limiter->port("http"), "/readyz").find(R"("problems":[])"), std::string::npos);
 }
 
 TEST_F(E2eRoles, ABrokenCopyIsToldAndReplaced) {
@@ -146,8 +158,9 @@ TEST_F(E2eRoles, ABrokenCopyIsToldAndReplaced) {
 TEST_F(E2eRoles, AFollowerShowsItsToken) {
   const std::string tokens = files_.Write("tokens", "s3cret write *\n");
   auto config = StartConfig({"--token-file", tokens});
-  auto stranger = StartLimiter({"--data", files_.path() + "/stranger"});
+  auto stranger = StartLimiter({}, "stranger");
   EXPECT_FALSE(Ready(*stranger));
+  EXPECT_NE(stranger->log().find("--config-token"), std::string::npos) << stranger->log();
   auto limiter = StartLimiter({"--config-token", "s3cret"});
   EXPECT_TRUE(Ready(*limiter)) << limiter->log();
   SetLimit(5, "Authorization: Bearer s3cret\r\n");

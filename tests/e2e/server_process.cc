@@ -186,7 +186,7 @@ void Socket::CloseSending() { shutdown(fd_, SHUT_WR); }
 std::string HttpGet(int port, const std::string& path, const std::string& headers) {
   Socket socket(port);
   if (!socket.connected()) return "";
-  socket.Send("GET " + path + " HTTP/1.1\r\nHost: test\r\nConnection: close\r\n" + headers +
+  socket.Send("GET " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + headers +
               "\r\n");
   return socket.ReadAll();
 }

@@ -61,14 +61,39 @@ TEST_F(E2eServer, AChangedFileIsReadAndABadOneChangesNothing) {
   files_.Write("rules.yaml", kBadRules);
   ASSERT_TRUE(server.WaitForLog("rules.yaml:1:")) << server.log();
   EXPECT_NE(Ask(server).find("remaining\r\n:2"), std::string::npos);
-  EXPECT_NE(HttpGet(server.port("http"), "/readyz").find(" 503 "), std::string::npos);
+  const std::string ready = HttpGet(server.port("http"), "/readyz");
+  EXPECT_TRUE(ready.starts_with("HTTP/1.1 200")) << "a typo takes nobody out of service: " << ready;
+  EXPECT_NE(ready.find(R"({"ready":true,"problems":[{"code":"rules_unreadable","message":")"),
+            std::string::npos)
+      << ready;
+  EXPECT_NE(ready.find("rules.yaml:1:"), std::string::npos) << ready;
+  const std::string healthy = HttpGet(server.port("http"), "/healthz?verbose");
+  EXPECT_NE(healthy.find("rules.yaml:1:"), std::string::npos) << healthy;
+  EXPECT_NE(
+      HttpGet(server.port("http"), "/metrics").find("weir_problem{code=\"rules_unreadable\"} 1"),
+      std::string::npos);
   const std::string metrics = HttpGet(server.port("http"), "/metrics");
   EXPECT_NE(metrics.find("weir_reload_last_failed 1"), std::string::npos);
   EXPECT_NE(metrics.find("weir_reloads_total{outcome=\"failed\"} 1"), std::string::npos);
 
   files_.Write("rules.yaml", kRules);
-  ASSERT_TRUE(server.WaitForLog("new rules are in force"));
-  EXPECT_NE(HttpGet(server.port("http"), "/readyz").find(" 200 "), std::string::npos);
+  ASSERT_TRUE(server.WaitForLog("rules_unreadable is over"));
+  EXPECT_NE(HttpGet(server.port("http"), "/readyz").find(R"({"ready":true,"problems":[]})"),
+            std::string::npos);
+}
+
+TEST_F(E2eServer, TheFirstLineTellsWhatRunsAndWithWhichRules) {
+  const auto first = [](const ServerProcess& server) {
+    return server.log().substr(0, server.log().find('\n'));
+  };
+  ServerProcess of_a_file({"--config", rules_});
+  EXPECT_NE(first(of_a_file).find(" info weir "), std::string::npos) << first(of_a_file);
+  EXPECT_NE(first(of_a_file).find(": rules from " + rules_ + ": 1 namespace, "), std::string::npos)
+      << first(of_a_file);
+  ServerProcess of_nothing({});
+  EXPECT_NE(first(of_nothing).find("a database in memory: 0 namespaces, 0 resources, 0 limits"),
+            std::string::npos)
+      << first(of_nothing);
 }
 
 TEST_F(E2eServer, HangupReloadsAndTerminationDrains) {

@@ -163,7 +163,7 @@ void GrpcClient::Exchange() {
   for (;;) {
     unread += TakeBytes();
     if (unread.empty() && link_.out().empty()) return;
-    if (!unread.empty()) unread.erase(0, protocol_.Receive(unread, now));
+    if (!unread.empty()) unread.erase(0, protocol_.Receive(unread, link_.At(now)));
     Listen();
   }
 }

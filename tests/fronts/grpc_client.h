@@ -25,11 +25,24 @@ inline constexpr Instant kGrpcStart = FromNanos(1'800'000'000'000'000'000);
 class BareLink : public Link {
  public:
   void Flush() override { flushes += 1; }
-  void Post(std::function<void()> work) override { posted.push_back(std::move(work)); }
+  void Post(std::function<void(const Turn&)> work) override { posted.push_back(std::move(work)); }
+  ManualClock& clock() override { return manual_clock; }
+  // What was posted, in this turn.
+  void RunPosted() {
+    for (const auto& work : std::exchange(posted, {})) work(Turn(manual_clock));
+  }
+  Turn At(Instant now) {
+    manual_clock.Set(now);
+    return Turn(manual_clock);
+  }
   std::string_view peer() const override { return "192.0.2.7"; }
+  // What is handed over has waited so long; `late`: too long.
+  void SetWaited(Duration waited, bool late) { waited_ = waited, late_ = late; }
+  uint64_t refused() const { return refused_; }
 
   int flushes = 0;
-  std::vector<std::function<void()>> posted;
+  std::vector<std::function<void(const Turn&)>> posted;
+  ManualClock& manual_clock = KeptClock(kGrpcStart);
 };
 
 // A call as its client sees it.
@@ -71,7 +84,7 @@ class GrpcClient {
   void Exchange();
   // What the client has to say, not yet given to the server.
   std::string TakeBytes();
-  void Give(std::string_view bytes) { used += protocol_.Receive(bytes, now); }
+  void Give(std::string_view bytes) { used += protocol_.Receive(bytes, link_.At(now)); }
   // What the server said, to the client.
   void Listen();
 
@@ -130,5 +143,18 @@ class GrpcRig {
 };
 
 std::shared_ptr<const Rulebook> RatelimitRulesOf(std::string_view yaml);
+
+// A frame of HTTP/2.
+inline std::string Frame(unsigned char type, unsigned char flags, uint32_t stream,
+                         const std::string& payload) {
+  std::string frame(9, '\0');
+  frame[0] = static_cast<char>(payload.size() >> 16);
+  frame[1] = static_cast<char>(payload.size() >> 8);
+  frame[2] = static_cast<char>(payload.size());
+  frame[3] = static_cast<char>(type);
+  frame[4] = static_cast<char>(flags);
+  for (size_t i = 0; i < 4; ++i) frame[5 + i] = static_cast<char>(stream >> (24 - 8 * i));
+  return frame + payload;
+}
 
 }  // namespace weir::testing

@@ -9,6 +9,8 @@
 namespace weir::testing::grpc_holds_test {
 namespace {
 
+static_assert(!std::is_copy_constructible_v<CallContext>);
+
 using std::chrono::seconds;
 
 const std::string kNobody = "00000000000000000000000000000001";
@@ -64,7 +66,7 @@ class GrpcHolds : public ::testing::Test {
     return Last(stream);
   }
   void RunPosted() {
-    for (const auto& work : std::exchange(rig_.link.posted, {})) work();
+    rig_.link.RunPosted();
     rig_.client.Exchange();
   }
   LimiterStats Stats() { return rig_.limiter.Stats(); }
@@ -91,6 +93,8 @@ TEST_F(GrpcHolds, ErrorsAreAnswersWithTheirCode) {
   EXPECT_EQ(code(request), "bad_request 3");
   EXPECT_EQ(code(Transfer("x", 1)), "bad_request 3");
   EXPECT_EQ(code(Transfer(kNobody, 0)), "bad_request 3");
+  EXPECT_EQ(code(Transfer(kNobody, 86'400'001)), "bad_request 3");
+  EXPECT_EQ(code(Transfer(kNobody, uint64_t{1} << 53)), "bad_request 3");
   EXPECT_EQ(code(Transfer(kNobody, 1)), "not_held 5");
   request = Transfer(kNobody, 1);
   request.mutable_transfer()->set_copies(0);
@@ -148,7 +152,7 @@ TEST_F(GrpcHolds, TheEndOfAStreamReleasesHoweverItEnds) {
 
   const int32_t cut = Stream();
   EXPECT_TRUE(Ask(cut, Reserve(1, "lock")).reservation().allowed());
-  rig_.protocol->Closed(kGrpcStart);
+  rig_.protocol->Closed(rig_.link.At(kGrpcStart));
   EXPECT_EQ(Stats().holds, 0u);
   EXPECT_EQ(Stats().sessions, 0u);
 }

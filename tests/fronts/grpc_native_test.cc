@@ -15,6 +15,7 @@ namespaces:
       search: {limits: [{name: burst, limit: 10, per: 1m}]}
       video: {tiers: {hard_limit: 100, tiers: [{limit: 5, window: 1s, active: 60s}]}}
       seats: {copies: {per_subject: 2}}
+      dark: {limits: [{name: rate, limit: 1, per: 1h, shadow: true}]}
 )";
 
 const std::string kRequest = "/weir.v1.Limiter/Request";
@@ -61,6 +62,17 @@ TEST_F(GrpcNative, ARequestTakesOneIfNothingElseIsSaid) {
   EXPECT_EQ(decision.limits(0).reset_after_ms(), 6000);
 }
 
+TEST_F(GrpcNative, ALimitInShadowSaysWhetherItWouldRefuse) {
+  EXPECT_FALSE(Ask(kRequest, Search()).limits(0).shadow());
+  v1::LimitRequest dark = Search();
+  dark.set_resource("dark");
+  const v1::Decision first = Ask(kRequest, dark), second = Ask(kRequest, dark);
+  EXPECT_TRUE(first.limits(0).shadow());
+  EXPECT_FALSE(first.limits(0).would_refuse());
+  EXPECT_TRUE(second.allowed());
+  EXPECT_TRUE(second.limits(0).would_refuse());
+}
+
 TEST_F(GrpcNative, ARefusalIsAnAnswer) {
   EXPECT_TRUE(Ask(kRequest, Search(10)).allowed());
   const v1::Decision decision = Ask(kRequest, Search());
@@ -78,6 +90,28 @@ TEST_F(GrpcNative, MinCostTakesWhatThereIs) {
 TEST_F(GrpcNative, PeekTakesNothing) {
   EXPECT_EQ(Ask(kPeek, Search(4)).granted(), 4u);
   EXPECT_EQ(Ask(kRequest, Search()).remaining(), 9u);
+}
+
+TEST_F(GrpcNative, ATicketIsSettledByOneMessageOnly) {
+  v1::LimitRequest request = Search(4);
+  request.set_settle(true);
+  v1::SettleRequest settle;
+  settle.set_ticket(Ask(kRequest, request).ticket());
+  settle.set_cost(1);
+  const int32_t stream = rig_.client.Open(kSettle);
+  rig_.client.Send(stream, Framed(settle.SerializeAsString()), false);
+  rig_.client.Exchange();
+  settle.set_cost(2);
+  rig_.client.Send(stream, Framed(settle.SerializeAsString()), true);
+  rig_.client.Exchange();
+  EXPECT_EQ(rig_.client[stream].status(), "12");
+  EXPECT_TRUE(rig_.client[stream].messages().empty());
+  const auto settled = rig_.client.Ask<v1::Settled>(kSettle, settle);
+  EXPECT_EQ(settled.charged(), 2u) << "nothing was settled before";
+  EXPECT_EQ(rig_.client.Call(kSettle, "").status(), "3");
+  const int32_t empty = rig_.client.Open(kSettle, {}, true);
+  rig_.client.Exchange();
+  EXPECT_EQ(rig_.client[empty].status(), "12");
 }
 
 TEST_F(GrpcNative, ATicketIsSettledOnce) {

@@ -58,7 +58,7 @@ TEST(GrpcHealth, WatchTellsAtOnceAndAtEveryChange) {
 
   rig.front.health().SetServing(false);
   ASSERT_EQ(rig.link.posted.size(), 1u);
-  rig.link.posted[0]();
+  rig.link.posted[0](rig.link.At(kGrpcStart));
   EXPECT_EQ(rig.link.flushes, 1);
   rig.client.Exchange();
   EXPECT_EQ(Statuses(rig.client[stream]), (std::vector<int>{1, 2}));
@@ -73,7 +73,7 @@ TEST(GrpcHealth, AChangeThatComesAfterTheCallEndedIsForgotten) {
   rig.client.Reset(stream);
   rig.client.Exchange();
   ASSERT_EQ(rig.link.posted.size(), 1u);
-  rig.link.posted[0]();
+  rig.link.posted[0](rig.link.At(kGrpcStart));
   rig.front.health().SetServing(true);
   EXPECT_EQ(rig.link.posted.size(), 1u);
   EXPECT_EQ(rig.link.flushes, 0);

@@ -46,12 +46,12 @@ TEST_F(HttpTest, DrainingFinishesWhatHasBegun) {
   EXPECT_TRUE(link.protocol().idle());
   Send("GET /healthz HT");
   EXPECT_FALSE(link.protocol().idle());
-  link.protocol().Drain();
+  link.protocol().Drain(Turn(link.clock()));
   EXPECT_FALSE(link.protocol().done());
   EXPECT_TRUE(Has(Send("TP/1.1\r\nHost: h\r\n\r\n"), "\r\nConnection: close\r\n"));
   EXPECT_TRUE(link.protocol().done());
   FakeLink quiet(front);
-  quiet.protocol().Drain();
+  quiet.protocol().Drain(Turn(quiet.clock()));
   EXPECT_TRUE(quiet.protocol().done());
 }
 
@@ -59,23 +59,27 @@ TEST_F(HttpTest, DrainingFinishesWhatHasBegun) {
 
 struct LaterTest : HttpTest {
   LaterTest() {
-    front.routes().Add("GET", "/later", [this](const http::HttpRequest&, http::Responder r) {
-      waiting.push_back(std::move(r));
-    });
-    front.routes().Add("GET", "/drop", [](const http::HttpRequest&, http::Responder) {});
-    front.routes().AddPrefix("GET", "/tree/", [](const http::HttpRequest& q, http::Responder r) {
-      const std::string body =
-          std::string(q.method) + " " + std::string(q.path) + " " + std::string(q.rest) + " " +
-          std::string(q.FindParameter("a").value_or("-")) + " " +
-          std::string(q.FindHeader("x-b").value_or("-")) + " " + std::string(q.peer);
-      r.Send({.status = 201, .content_type = "a/b", .body = body, .headers = "E: f\r\n"});
-    });
-    front.routes().Add("GET", "/same", [](const http::HttpRequest&, http::Responder r) {
-      r.Send({.status = 304, .content_type = {}, .body = "none", .headers = "ETag: e\r\n"});
-    });
-    front.routes().AddPrefix("PUT", "/", [](const http::HttpRequest&, http::Responder r) {
-      r.Send({.status = 200, .content_type = {}, .body = {}, .headers = {}});
-    });
+    front.routes().Add(
+        "GET", "/later", Operation::kHealth,
+        [this](const http::HttpRequest&, http::Responder r) { waiting.push_back(std::move(r)); });
+    front.routes().Add("GET", "/drop", Operation::kHealth,
+                       [](const http::HttpRequest&, http::Responder) {});
+    front.routes().AddPrefix(
+        "GET", "/tree/", Operation::kHealth, [](const http::HttpRequest& q, http::Responder r) {
+          const std::string body =
+              std::string(q.method) + " " + std::string(q.path) + " " + std::string(q.rest) + " " +
+              std::string(q.FindParameter("a").value_or("-")) + " " +
+              std::string(q.FindHeader("x-b").value_or("-")) + " " + std::string(q.peer);
+          r.Send({.status = 201, .content_type = "a/b", .body = body, .headers = "E: f\r\n"});
+        });
+    front.routes().Add(
+        "GET", "/same", Operation::kHealth, [](const http::HttpRequest&, http::Responder r) {
+          r.Send({.status = 304, .content_type = {}, .body = "none", .headers = "ETag: e\r\n"});
+        });
+    front.routes().AddPrefix(
+        "PUT", "/", Operation::kHealth, [](const http::HttpRequest&, http::Responder r) {
+          r.Send({.status = 200, .content_type = {}, .body = {}, .headers = {}});
+        });
   }
   std::vector<http::Responder> waiting;
 };

@@ -147,7 +147,8 @@ TEST_F(HttpTest, AnAllowedRequestIsToldWhereItStands) {
       "{\"name\":\"daily\",\"limit\":100,\"per_ms\":86400000,\"remaining\":99,"
       "\"reset_after_ms\":57600000},"
       "{\"name\":\"bu\\\"rst\",\"limit\":2,\"per_ms\":1500,\"remaining\":1,\"reset_after_ms\":750},"
-      "{\"name\":\"dark\",\"limit\":1,\"per_ms\":1000,\"remaining\":0,\"reset_after_ms\":1000}]}";
+      "{\"name\":\"dark\",\"limit\":1,\"per_ms\":1000,\"remaining\":0,\"reset_after_ms\":1000,"
+      "\"shadow\":true,\"would_refuse\":false}]}";
   EXPECT_EQ(Send(Post("/v1/request", kAsk)),
             "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " +
                 std::to_string(body.size()) +
@@ -274,6 +275,16 @@ TEST_F(HttpTest, AnAddressIsBelievedOnlyFromTrustedHops) {
   EXPECT_EQ(counted_as("10.0.0.1", "X-Forwarded-For:\r\n"), "400");
 }
 
+TEST_F(HttpTest, ALimitInShadowSaysWhetherItWouldRefuse) {
+  const std::string ask = Post("/v1/request",
+                               "{\"namespace\":\"shop\",\"resource\":\"search\",\"subject\":"
+                               "\"who\"}");
+  EXPECT_TRUE(Has(Send(ask), "\"shadow\":true,\"would_refuse\":false}]"));
+  const std::string second = Send(ask);
+  EXPECT_EQ(StatusOf(second), 200);
+  EXPECT_TRUE(Has(second, "\"shadow\":true,\"would_refuse\":true}]")) << second;
+}
+
 // ---- Other routes ----
 
 TEST_F(HttpTest, OtherRoutesAreThere) {
@@ -281,9 +292,13 @@ TEST_F(HttpTest, OtherRoutesAreThere) {
             "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 3\r\n"
             "\r\nOK\n");
   EXPECT_EQ(StatusOf(Send(Get("/healthcheck"))), 200);
-  EXPECT_EQ(StatusOf(Send(Get("/readyz"))), 200);
-  HttpFront busy(*limiter, {.ready = [] { return false; }});
+  EXPECT_EQ(BodyOf(Send(Get("/readyz"))), "{\"ready\":true,\"problems\":[]}\n");
+  HttpFront busy(*limiter, {.health = [] { return HttpOptions::Health{false, "{}"}; }});
   EXPECT_EQ(StatusOf(FakeLink(busy).Send(Get("/readyz"))), 503);
+  EXPECT_EQ(BodyOf(FakeLink(busy).Send(Get("/readyz"))), "{}");
+  EXPECT_EQ(BodyOf(FakeLink(busy).Send(Get("/healthz"))), "OK\n") << "it lives";
+  EXPECT_EQ(StatusOf(FakeLink(busy).Send(Get("/healthz?verbose"))), 200);
+  EXPECT_EQ(BodyOf(FakeLink(busy).Send(Get("/healthz?verbose"))), "{}");
   EXPECT_EQ(StatusOf(FakeLink(busy).Send(Post("/json", "{}"))), 404);
   const std::string json = Send(Post("/json", "{}"));
   EXPECT_EQ(StatusOf(json), 429);

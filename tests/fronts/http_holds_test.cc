@@ -11,6 +11,10 @@ namespace {
 using namespace testing;  // NOLINT: the helpers are most of what is written here
 using std::chrono::seconds;
 
+// A handler that answers later does not keep its request, and so not its turn.
+static_assert(!std::is_copy_constructible_v<http::HttpRequest>);
+static_assert(!std::is_move_constructible_v<http::HttpRequest>);
+
 constexpr std::string_view kNobody = "00000000000000000000000000000001";
 
 std::string Text(const std::string& answer, const std::string& field) {
@@ -69,6 +73,10 @@ TEST_F(HttpHolds, ErrorsHaveTheirStatusCodeAndField) {
   EXPECT_EQ(error("transfer", "\"ttl_ms\":5,\"hold\":" + nobody), "404 not_held hold");
   EXPECT_EQ(error("transfer", "\"ttl_ms\":0,\"hold\":" + nobody), "400 bad_request ttl_ms");
   EXPECT_EQ(error("transfer", "\"hold\":" + nobody), "400 bad_request ttl_ms");
+  for (const char* too_long : {"86400001", "9007199254740992", "18446744073709551615"}) {
+    EXPECT_EQ(error("transfer", "\"ttl_ms\":" + std::string(too_long) + ",\"hold\":" + nobody),
+              "400 bad_request ttl_ms");
+  }
   EXPECT_EQ(error("seize", "\"transfer\":" + nobody), "404 unknown_transfer transfer");
   EXPECT_EQ(error("seize", "\"transfer\":7"), "400 bad_request transfer");
   session = kNobody;

@@ -24,15 +24,18 @@ class LeanLink : public Link {
  public:
   explicit LeanLink(Front& front) : protocol_(front.Accept(*this)) {}
   void Flush() override {}
-  void Post(std::function<void()>) override {}
+  void Post(std::function<void(const Turn&)>) override {}
+  ManualClock& clock() override { return clock_; }
   std::string_view peer() const override { return "2001:db8::1234:5678"; }
   void Send(std::string_view bytes, Instant now) {
-    EXPECT_EQ(protocol_->Receive(bytes, now), bytes.size());
+    clock_.Set(now);
+    EXPECT_EQ(protocol_->Receive(bytes, Turn(clock_)), bytes.size());
     EXPECT_FALSE(out().empty());
     out().clear();
   }
 
  private:
+  ManualClock clock_;
   std::unique_ptr<Protocol> protocol_;
 };
 

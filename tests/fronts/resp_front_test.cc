@@ -23,6 +23,7 @@ namespaces:
           - {name: burst, limit: 2, per: 1s}
           - {name: daily, algorithm: fixed_window, limit: 100, per: 1d}
       free: {limits: [{name: open, limit: unlimited}]}
+      dark: {limits: [{name: rate, limit: 1, per: 1h, shadow: true}]}
       video:
         tiers:
           hard_limit: 5
@@ -45,6 +46,15 @@ struct RespTest : ::testing::Test {
   FakeLink link{front};
   std::string Send(std::string_view bytes, Instant now = kStart) { return link.Send(bytes, now); }
 };
+
+TEST_F(RespTest, ALimitInShadowSaysWhetherItWouldRefuse) {
+  const std::string first = Send("WEIR.REQUEST shop dark who\r\n");
+  EXPECT_NE(first.find("*1\r\n*14\r\n$4\r\nname\r\n"), std::string::npos) << first;
+  EXPECT_TRUE(first.ends_with("$6\r\nshadow\r\n:1\r\n$12\r\nwould_refuse\r\n:0\r\n")) << first;
+  const std::string second = Send("WEIR.REQUEST shop dark who\r\n");
+  EXPECT_NE(second.find("allowed\r\n:1\r\n"), std::string::npos) << second;
+  EXPECT_TRUE(second.ends_with("$12\r\nwould_refuse\r\n:1\r\n")) << second;
+}
 
 // ---- What goes wrong ----
 
@@ -180,7 +190,7 @@ TEST_F(RespTest, DrainingFinishesWhatHasBegun) {
   EXPECT_TRUE(link.protocol().idle());
   Send("*1\r\n$4\r\nPI");
   EXPECT_FALSE(link.protocol().idle());
-  link.protocol().Drain();
+  link.protocol().Drain(Turn(link.clock()));
   EXPECT_FALSE(link.protocol().done());
   EXPECT_EQ(Send("NG\r\n"), "+PONG\r\n");
   EXPECT_TRUE(link.protocol().done());

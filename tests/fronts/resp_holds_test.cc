@@ -69,6 +69,8 @@ TEST_F(RespHolds, BadWordsAreBadRequests) {
   bad("WEIR.RELEASE " + hold + " TTL 1", "the only option is COPIES n");
   bad("WEIR.TRANSFER " + hold + " COPIES 1", "ttl is missing");
   bad("WEIR.TRANSFER " + hold + " TTL 0", "ttl is 0");
+  bad("WEIR.TRANSFER " + hold + " TTL 86400001", "ttl is more than 86400000 (a day)");
+  bad("WEIR.TRANSFER " + hold + " TTL 9007199254740992", "ttl is more than 86400000 (a day)");
   bad("WEIR.TRANSFER " + hold + " COPIES 0 TTL 1", "copies is 0; without it, all are meant");
   bad("WEIR.SEIZE x", "transfer is not 32 hexadecimal digits in small letters");
 }
@@ -193,7 +195,7 @@ TEST_F(RespHolds, AnAnswerForAConnectionThatIsGoneIsDropped) {
 TEST_F(RespHolds, WhoWaitsIsNotCutOffByDraining) {
   const std::string hold = Hold(link, "n lock ann");
   other.Send("WEIR.RESERVE n lock ann WAIT 5000\r\n");
-  other.protocol().Drain();
+  other.protocol().Drain(Turn(other.clock()));
   EXPECT_FALSE(other.protocol().done());
   Send("WEIR.RELEASE " + hold);
   EXPECT_NE(other.RunPosted(), "");

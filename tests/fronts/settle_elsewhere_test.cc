@@ -116,7 +116,7 @@ struct GrpcElsewhere : ::testing::Test {
     return rig.client[stream];
   }
   void RunPosted() {
-    for (const auto& work : std::exchange(rig.link.posted, {})) work();
+    rig.link.RunPosted();
     rig.client.Exchange();
   }
   GrpcRig rig{Rules(kShopRules)};

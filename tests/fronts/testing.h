@@ -26,12 +26,16 @@ class FakeLink : public Link {
       if (more) Offer();
     }
   }
-  void Post(std::function<void()> work) override { posted_.push_back(std::move(work)); }
+  void Post(std::function<void(const Turn&)> work) override { posted_.push_back(std::move(work)); }
+  ManualClock& clock() override { return clock_; }
   std::string_view peer() const override { return peer_; }
+  void SetLate(bool late) { late_ = late; }
+  void SetHalfClosed() { half_closed_ = true; }
+  uint64_t refused() const { return refused_; }
 
   // Sends bytes to the protocol; returns all that it has written since it was last asked.
   std::string Send(std::string_view bytes, Instant now = kStart) {
-    now_ = now;
+    clock_.Set(now);
     unread_.append(bytes);
     Offer();
     Flush();
@@ -39,7 +43,7 @@ class FakeLink : public Link {
   }
   // Carries out what was posted.
   std::string RunPosted() {
-    for (const auto& work : std::exchange(posted_, {})) work();
+    for (const auto& work : std::exchange(posted_, {})) work(Turn(clock_));
     return Written();
   }
   std::string Written() { return std::exchange(written_, {}); }
@@ -48,7 +52,8 @@ class FakeLink : public Link {
   void Disconnect() { protocol_.reset(); }
   // As the server does when the peer has hung up.
   void Close(Instant now = kStart) {
-    protocol_->Closed(now);
+    clock_.Set(now);
+    protocol_->Closed(Turn(clock_));
     protocol_.reset();
   }
   bool has_posted() const { return !posted_.empty(); }
@@ -57,14 +62,14 @@ class FakeLink : public Link {
   // In a place of its own, so that a view kept too long is seen by the sanitizers.
   void Offer() {
     const std::vector<char> bytes(unread_.begin(), unread_.end());
-    unread_.erase(0, protocol_->Receive({bytes.data(), bytes.size()}, now_));
+    unread_.erase(0, protocol_->Receive({bytes.data(), bytes.size()}, Turn(clock_)));
   }
 
   const std::string peer_;
   std::string unread_;
   std::string written_;
-  std::vector<std::function<void()>> posted_;
-  Instant now_ = kStart;
+  std::vector<std::function<void(const Turn&)>> posted_;
+  ManualClock& clock_ = KeptClock();
   std::unique_ptr<Protocol> protocol_;
 };
 

@@ -35,6 +35,23 @@ function(build_against_prefix folder name)
   run(${CMAKE_COMMAND} --build "${WORK_DIR}/${name}")
 endfunction()
 
+# blocks_of(PAGE LANGUAGE VARIABLE): the text of its fenced blocks in that language.
+function(blocks_of page language variable)
+  execute_process(COMMAND sed -n "/^```${language}/,/^```/{/^```/!p}" "${page}" OUTPUT_VARIABLE text)
+  set(${variable} "${text}" PARENT_SCOPE)
+endfunction()
+
+# code_of_page(PAGE): its C++ as the main of WORK_DIR/readme/readme.cc.
+function(code_of_page page)
+  blocks_of("${page}" cpp code)
+  string(REGEX MATCHALL "#include [^\n]*\n" includes "${code}")
+  string(REGEX REPLACE "#include [^\n]*\n" "" code "${code}")
+  string(REPLACE "…" "{}" code "${code}")
+  list(JOIN includes "" includes)
+  file(WRITE "${WORK_DIR}/readme/readme.cc" "#include <iostream>\n${includes}"
+       "using namespace std::chrono_literals;\nint main() {\n${code}}\n")
+endfunction()
+
 # expect_output(TEXT COMMAND...): arguments of execute_process may follow the command.
 function(expect_output expected)
   execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE output RESULT_VARIABLE status)

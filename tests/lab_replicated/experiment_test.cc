@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "lab/replicated/experiment.h"
+#include "lab/replicated/report/table.h"
 #include "lab/replicated/spotify.h"
-#include "lab/replicated/table.h"
 #include "lab/replicated/variants.h"
 
 namespace weir::lab::experiment_test {

@@ -1,5 +1,5 @@
 // What is recommended for simple traffic.
-#include "lab/replicated/plan.h"
+#include "lab/replicated/report/plan.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 // Plots and the page: well-formed, escaped, with numbers that mean something.
-#include "lab/replicated/plot.h"
+#include "lab/replicated/report/plot.h"
 
 #include <gtest/gtest.h>
 
 #include <cctype>
 
-#include "lab/replicated/figures.h"
-#include "lab/replicated/report.h"
+#include "lab/replicated/report/figures.h"
+#include "lab/replicated/report/report.h"
 
 namespace weir::lab::plot_test {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "lab/replicated/table.h"
-#include "lab/replicated/verdicts.h"
+#include "lab/replicated/report/table.h"
+#include "lab/replicated/report/verdicts.h"
 
 namespace weir::lab::verdicts_test {
 namespace {

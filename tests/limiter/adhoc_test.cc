@@ -49,17 +49,28 @@ TEST(Adhoc, CanBeSwitchedOff) {
   EXPECT_EQ(Ask(*limiter, {"k", 1, seconds(1), 1}, kStart).error, Code::kBadRequest);
 }
 
-TEST(Adhoc, ManyDifferentLimitsEndInOverloadedAndAreForgottenWhenUnused) {
-  auto limiter = Make();
-  uint64_t overloaded = 0;
-  for (uint64_t i = 1; i <= 70'000; ++i) {
-    overloaded += Ask(*limiter, {"k", i, seconds(1), 1}, kStart).error == Code::kOverloaded;
+// Sets of numbers that were used least recently make room for others; whoever was limited under them
+// still is when they come back.
+TEST(Adhoc, ManyDifferentLimitsPushOutTheOldestAndKeepTheirStates) {
+  auto limiter = Make({.memory_bytes = uint64_t{64} << 20});
+  Instant now = kStart;
+  const AdhocRequest old{"old", 7, seconds(3600), 7, 7};
+  const AdhocRequest used{"used", 11, seconds(3600), 11, 11};
+  ASSERT_TRUE(Ask(*limiter, old, now).allowed);
+  ASSERT_TRUE(Ask(*limiter, used, now).allowed);
+  for (uint64_t i = 1; i <= 300'000; ++i) {
+    now += std::chrono::microseconds(20);
+    const std::string key = "k" + std::to_string(i % 1000);
+    ASSERT_EQ(Ask(*limiter, {key, 1000 + i, seconds(1), 1}, now).error, Code::kOk) << i;
+    if (i % 100 == 0) {
+      ASSERT_FALSE(Ask(*limiter, {"used", 11, seconds(3600), 11, 1}, now).allowed);
+    }
+    if (i % 5000 == 0) limiter->Tick(now);
   }
-  EXPECT_EQ(overloaded, 70'000u - 65'536u);
-  EXPECT_EQ(Ask(*limiter, {"k", 1, seconds(1), 1, 0}, kStart).error, Code::kOk);
-  const Instant later = kStart + std::chrono::minutes(20);
-  limiter->Tick(later);
-  EXPECT_EQ(Ask(*limiter, {"k", 69'999, seconds(1), 1}, later).error, Code::kOk);
+  // 7 of 7 were used 6 seconds ago, and one comes back every 514.
+  EXPECT_FALSE(Ask(*limiter, {"old", 7, seconds(3600), 7, 1}, now).allowed);
+  EXPECT_EQ(Ask(*limiter, {"old", 7, seconds(3600), 7, 0}, now).remaining, 0u);
+  EXPECT_TRUE(Ask(*limiter, {"old", 7, seconds(3600), 7, 1}, now + seconds(515)).allowed);
 }
 
 // redis-cell's arithmetic in exact fractions: an instant is nanoseconds times `unit`, which every

@@ -150,6 +150,31 @@ TEST_F(Descriptors, RefundsAreFlooredAtZeroAndAlwaysOk) {
   EXPECT_EQ(Ask({{"user", "ann"}}).statuses[0].remaining, 1u);
 }
 
+TEST_F(Descriptors, ARequestThatEndsInAnErrorGivesNothingBack) {
+  const DescriptorEntry ann{"user", "ann"}, other{"path", "/a"};
+  Ask({{"user", "ann"}}, 2);
+  const Descriptor refund{.entries = {&ann, 1}, .hits_addend = 2, .is_negative_hits = true};
+  const Descriptor bad{.entries = {&other, 1}, .limit = CarriedLimit{10, RateUnit::kUnknown}};
+  for (const auto& descriptors :
+       {std::array{refund, bad}, std::array{bad, refund}, std::array{refund, bad}}) {
+    EXPECT_EQ(Ask(descriptors).error, Code::kBadRequest);
+    const Descriptor look{.entries = {&ann, 1}, .hits_addend = 0};
+    EXPECT_EQ(Ask({&look, 1}).statuses[0].remaining, 0u);
+  }
+}
+
+TEST_F(Descriptors, WhatIsGivenBackBesideWhatIsRefusedIsGivenBack) {
+  const DescriptorEntry ann{"user", "ann"}, path{"path", "/a"};
+  Ask({{"user", "ann"}}, 2);
+  Ask({{"path", "/a"}}, 3);
+  const std::array both{
+      Descriptor{.entries = {&ann, 1}, .hits_addend = 1, .is_negative_hits = true},
+      Descriptor{.entries = {&path, 1}}};
+  const DescriptorDecision decision = Ask(both);
+  EXPECT_TRUE(decision.over);
+  EXPECT_EQ(decision.statuses[0].remaining, 1u);
+}
+
 TEST_F(Descriptors, ACarriedLimitWinsAndKeepsItsCountWhenItsNumberChanges) {
   const DescriptorEntry ann{"user", "ann"};
   Descriptor carried{.entries = {&ann, 1}, .limit = CarriedLimit{10, RateUnit::kMinute}};

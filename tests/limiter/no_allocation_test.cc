@@ -17,8 +17,8 @@ TEST(NoAllocation, PerDecisionInSteadyState) {
   for (const char* resource : {"a", "b", "c", "d", "e", "f"}) {
     Decision decision;
     const auto round = [&](Instant now) {
-      for (const std::string& subject : subjects) {
-        for (int i = 0; i < 12; ++i) {
+      for (int i = 0; i < 12; ++i) {
+        for (const std::string& subject : subjects) {
           limiter->Decide({"n", resource, subject}, now + std::chrono::milliseconds(i), decision);
         }
       }

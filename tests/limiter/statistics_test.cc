@@ -68,6 +68,18 @@ TEST_F(Statistics, CountsNameTheLimitThatRefusedAndOutliveAReload) {
   EXPECT_EQ(counts.resources[0].limits[2].refused, 0u);
 }
 
+TEST_F(Statistics, WhoWouldBeRefusedIsToldApartFromWhoIs) {
+  Ask(2, kStart);
+  EXPECT_TRUE(limiter_->WouldRefuse("shop", "search").empty());
+  Ask(2, kStart);  // in shadow only
+  const auto would = limiter_->WouldRefuse("shop", "search");
+  ASSERT_EQ(would.size(), 1u);
+  EXPECT_EQ(would[0].subject, "ann");
+  EXPECT_EQ(would[0].count, 2u);
+  EXPECT_TRUE(limiter_->MostRefused("shop", "search").empty());
+  EXPECT_TRUE(limiter_->WouldRefuse("shop", "nothing").empty());
+}
+
 TEST_F(Statistics, AReportSaysWhyAndUntilWhen) {
   Ask(5, kStart);
   const SubjectReport report = limiter_->Report("shop", "search", "ann", kStart);

@@ -13,6 +13,13 @@ namespace weir::testing {
 
 inline constexpr Instant kStart = FromNanos(1'800'000'000'000'000'000);
 
+// A clock that outlives everybody who may ask it, as the server's does.
+inline ManualClock& KeptClock(Instant start = kStart) {
+  static std::vector<std::unique_ptr<ManualClock>> all;
+  all.push_back(std::make_unique<ManualClock>(start));
+  return *all.back();
+}
+
 inline std::shared_ptr<const Rulebook> Rules(std::string_view yaml) {
   std::string errors;
   std::shared_ptr<const Rulebook> rules = ParseRules(yaml, &errors);

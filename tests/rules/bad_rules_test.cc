@@ -147,7 +147,7 @@ const Case kCopies[] = {
     {Copies("per_subject: @many"), "or `unlimited`"},
     {Copies("per_subject: 1, total: @1.5"), "whole number"},
     {Copies("per_subject: 1, @persist: true"), "is no key of `copies`"},
-    {Copies("per_subject: 1, coordination: @{divided: even}"), "does not go with `copies`"},
+    {Copies("per_subject: 1, coordination: @replicated"), "does not go with `copies`"},
     {Copies("per_subject: 1, groups: @{}"), "it must be a list"},
     {Group("@5"), "a group must be a map"},
     {Group("@{limit: 5, subjects: []}"), "a group needs `name`"},

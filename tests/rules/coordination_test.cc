@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "rules/print.h"
 #include "tests/rules/rules_text.h"
+#include "tests/rules/same_rules.h"
 
 namespace weir::coordination_test {
 namespace {
@@ -128,21 +130,137 @@ TEST(Coordination, TiersAndCopiesAreLocalOrShared) {
 }
 
 TEST(Coordination, NamesTheFlagThatIsMissing) {
-  for (const char* how : {"replicated", "leased", "{divided: even}"}) {
-    EXPECT_TRUE(Has(Mistake(Coordinated("@" + std::string(how))), "`--cluster`")) << how;
+  EXPECT_TRUE(Has(Mistake(Coordinated("@replicated")), "`--cluster`"));
+  Good(Coordinated("replicated"), {.cluster = true});
+  for (const char* how : {"leased", "{divided: even}"}) {
+    EXPECT_TRUE(Has(Mistake(Coordinated("@" + std::string(how)), {.divide = true}), "`--cluster`"));
     Good(Coordinated(how), {.cluster = true, .divide = true, .redis = false});
   }
-  EXPECT_TRUE(Has(Mistake(Coordinated("@leased"), {.cluster = true}), "not there yet"));
   for (const char* how : {"shared", "{synced: 1s}"}) {
-    EXPECT_TRUE(Has(Mistake(Coordinated("@" + std::string(how))), "`--redis`")) << how;
     Good(Coordinated(how), {.cluster = false, .redis = true});
   }
+}
+
+// Whoever does what a message says gets what he wants, or is told that there is no such thing: no
+// message sends him to a flag or a word that is not there.
+TEST(Coordination, WhatIsNotThereYetIsSaidAtOnce) {
+  for (const bool cluster : {false, true}) {
+    for (const char* how : {"shared", "synced", "{synced: 1s}", "leased", "divided",
+                            "{divided: even}", "{divided: supply}"}) {
+      for (const char* algorithm : {"token_bucket", "sliding_log"}) {
+        const std::string told =
+            Mistake(Coordinated("@" + std::string(how), algorithm), {.cluster = cluster});
+        EXPECT_TRUE(Has(told, "is not there yet: this version knows `local`")) << told;
+        EXPECT_FALSE(Has(told, "--redis")) << told;
+      }
+    }
+    const std::string typo = Mistake(Coordinated("@everywhere"), {.cluster = cluster});
+    EXPECT_TRUE(Has(typo, "`local` or `replicated`")) << typo;
+    const std::string log =
+        Mistake(Coordinated("@replicated", "sliding_log"), {.cluster = cluster});
+    EXPECT_FALSE(Has(log, "`shared`")) << log;
+  }
+}
+
+TEST(Coordination, AWindowFromTheFirstRequestIsNotReplicated) {
+  EXPECT_TRUE(Has(Mistake(OneLimit("limit: 5, per: 1h, algorithm: fixed_window, "
+                                   "anchor: first_request, coordination: @replicated"),
+                          kEverything),
+                  "`anchor: epoch`"));
 }
 
 TEST(Coordination, OfTiersIsToldOnceHoweverManyOverrides) {
   EXPECT_TRUE(Has(Mistake(Search("tiers: {tiers: [], coordination: @shared}, overrides: [{subject: "
                                  "a, tiers: {tiers: []}}, {subject: b, tiers: {tiers: []}}]")),
-                  "--redis"));
+                  "not there yet"));
+}
+
+// ---- Of a namespace ----
+
+constexpr ParseOptions kCluster = {.cluster = true};
+
+std::string InNamespace(const std::string& coordination, const std::string& limits) {
+  return "namespaces: {shop: {coordination: " + coordination + ", resources: {search: {limits: [" +
+         limits + "]}}}}";
+}
+
+std::string Of(const std::string& coordination, const std::string& limit) {
+  const auto rules =
+      Good(InNamespace(coordination, "{limit: 5, per: 1h, " + limit + "}"), kCluster);
+  return rules == nullptr ? "" : PrintCoordination(rules->all()[0]->coordination);
+}
+
+TEST(NamespaceCoordination, IsThatOfLimitsThatSayNothing) {
+  EXPECT_EQ(Of("replicated", "algorithm: token_bucket"), "{replicated: debt}");
+  EXPECT_EQ(Of("{replicated: queue}", "algorithm: sliding_log"), "{replicated: queue}");
+  EXPECT_EQ(Of("local", "algorithm: token_bucket"), "local");
+  EXPECT_EQ(Of("replicated", "coordination: local"), "local") << "its own comes first";
+  EXPECT_EQ(Of("replicated", "coordination: {replicated: counter}"), "{replicated: counter}");
+  EXPECT_EQ(Of("local", "coordination: replicated"), "{replicated: debt}");
+  EXPECT_EQ(Of("replicated", "algorithm: sliding_log"), "local") << "it cannot";
+  EXPECT_EQ(Of("replicated", "algorithm: fixed_window, anchor: first_request"), "local");
+}
+
+constexpr char kAllPlaces[] =
+    "namespaces: {shop: {coordination: replicated, resources: {"
+    "search: {limits: [{name: a, limit: 5, per: 1s}, {name: b, limit: 5, per: 1s, coordination: "
+    "local}], overrides: [{subject: ann, limits: [{name: a, limit: 9}]}, "
+    "{subject: bob, limits: [{name: a, coordination: local}, {name: b, coordination: "
+    "replicated}]}]},"
+    "video: {tiers: {tiers: []}}, sandbox: {copies: {per_subject: 1}}},"
+    "contracts: {free: {limits: [{name: month, algorithm: fixed_window, limit: 5, per: 1d}]}},"
+    "descriptors: [{key: path, rate_limit: {unit: minute, requests_per_unit: 3}}, "
+    "{key: ip, weir: {algorithm: sliding_log, limit: 3, per: 1s}}]}}";
+
+TEST(NamespaceCoordination, ReachesEveryPlaceAndIsPrintedOnce) {
+  const auto rules = Good(kAllPlaces, kCluster);
+  ASSERT_NE(rules, nullptr);
+  std::string all;
+  for (const RuleLimit* limit : rules->all()) {
+    all += limit->name + ":" + (limit->coordination.kind == Kind::kLocal ? "local " : "all ");
+  }
+  for (const char* part : {"a:all b:local", "a:local b:all", "tiers:local", "per_subject:local",
+                           "month:all", "path:all", "ip:local"}) {
+    EXPECT_TRUE(Has(all, part)) << part << ": " << all;
+  }
+  const std::string printed = PrintRules(*rules);
+  EXPECT_TRUE(Has(printed, "    coordination: {replicated: debt}\n")) << printed;
+  EXPECT_EQ(Difference(*rules, *Good(printed, kCluster)), "") << printed;
+  EXPECT_EQ(printed, PrintRules(*Good(printed, kCluster)));
+}
+
+TEST(NamespaceCoordination, IsRefusedWhereNoLimitCouldHaveIt) {
+  const auto told = [](const std::string& how, const ParseOptions& options) {
+    return Mistake(InNamespace("@" + how, "{limit: 5, per: 1s}"), options);
+  };
+  EXPECT_TRUE(Has(told("replicated", {}), "`--cluster`"));
+  EXPECT_TRUE(Has(told("shared", kCluster), "not there yet"));
+  EXPECT_TRUE(Has(told("leased", kEverything), "beside each limit"));
+  EXPECT_TRUE(Has(told("lokal", kCluster), "did you mean `local`?"));
+}
+
+TEST(NamespaceCoordination, OfRatelimitFilesIsSaidByAFlag) {
+  const std::string file =
+      "domain: edge\ndescriptors: [{key: path, rate_limit: {unit: minute, requests_per_unit: 3}}, "
+      "{key: ip, rate_limit: {unit: minute, requests_per_unit: 3}, weir: {coordination: local}}]";
+  const ParseResult local = ParseRatelimitText(file, "edge.yaml", kCluster);
+  ASSERT_TRUE(local.ok());
+  EXPECT_EQ(local.rules->all()[0]->coordination.kind, Kind::kLocal);
+  const ParseResult shared = ParseRatelimitText(
+      file, "edge.yaml", {.cluster = true, .ratelimit = CoordinationOfFlag("replicated")});
+  ASSERT_TRUE(shared.ok());
+  EXPECT_EQ(shared.rules->all()[0]->coordination.kind, Kind::kReplicated);
+  EXPECT_EQ(shared.rules->all()[1]->coordination.kind, Kind::kLocal) << "it says so";
+}
+
+TEST(NamespaceCoordination, AFlagHasAWord) {
+  EXPECT_EQ(CoordinationOfFlag("local"), weir::Coordination{});
+  EXPECT_EQ(CoordinationOfFlag("replicated"), (weir::Coordination{Kind::kReplicated, "debt", {}}));
+  EXPECT_EQ(CoordinationOfFlag("replicated:queue"),
+            (weir::Coordination{Kind::kReplicated, "queue", {}}));
+  for (const char* wrong : {"", "shared", "replicated:", "replicated:x", "replicatedqueue"}) {
+    EXPECT_FALSE(CoordinationOfFlag(wrong)) << wrong;
+  }
 }
 
 }  // namespace

@@ -124,7 +124,7 @@ TEST(CheckReport, TheCaretStandsBelowItsCharacter) {
       CheckReport(ParseRulesText("namespaces: {\"äöü😀\": 5}\n", "a.yaml"), false);
   EXPECT_TRUE(Has(report,
                   "     1 | namespaces: {\"äöü😀\": 5}\n"
-                  "       |                      ^\n"))
+                  "       |                       ^\n"))  // the face takes two columns
       << report;
 }
 

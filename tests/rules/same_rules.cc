@@ -6,7 +6,8 @@ namespace {
 bool Same(const RuleLimit& a, const RuleLimit& b) {
   return a.name == b.name && a.identity == b.identity && a.unlimited == b.unlimited &&
          (a.unlimited ? a.limit.index() == b.limit.index() : SameNumbers(a.limit, b.limit)) &&
-         a.key == b.key && a.coordination == b.coordination && a.on_failure == b.on_failure &&
+         a.key == b.key && a.coordination == b.coordination &&
+         a.own_coordination == b.own_coordination && a.on_failure == b.on_failure &&
          a.shadow == b.shadow && a.persist == b.persist && a.index == b.index;
 }
 
@@ -61,6 +62,7 @@ std::string Difference(const Namespace& a, const Namespace& b) {
   if (a.name != b.name) return "names " + a.name + " " + b.name;
   if (a.allow_unconfigured != b.allow_unconfigured) return "unconfigured";
   if (a.enforcement != b.enforcement) return "enforcement";
+  if (a.coordination != b.coordination) return "coordination";
   if (a.default_contract != b.default_contract) return "default_contract";
   if (!Same(a.resources, b.resources)) return "resources";
   if (!Same(a.contracts, b.contracts)) return "contracts";

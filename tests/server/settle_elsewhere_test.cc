@@ -53,7 +53,37 @@ RC_GTEST_PROP(SettleElsewhere, AnyBytesAreAnErrorOrAnAnswer, (const std::string&
   static const auto limiter = testing::Open(kRules);
   RC_ASSERT(!ReadSettleAnswer({Outcome::kAnswered, SettleAnswer(*limiter, bytes, kStart)}).ok());
   const Result<Settled> read = ReadSettleAnswer({Outcome::kAnswered, bytes});
-  RC_ASSERT(read.ok() == (bytes.size() == 17 && bytes[0] == 0));
+  RC_ASSERT(read.ok() == (bytes.size() == 18 && bytes[0] == 1 && bytes[1] == 0));
+}
+
+// Nodes of other versions, and with other processors, read these.
+TEST(SettleElsewhere, TheBytesBetweenNodesAreTheseForEver) {
+  const SettleRequest request{{0x0102030405060708, 0x090a0b0c0d0e0f10}, 0x1112131415161718};
+  EXPECT_EQ(SettleQuestion(request),
+            std::string("\x01\x01"
+                        "\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10"
+                        "\x11\x12\x13\x14\x15\x16\x17\x18",
+                        26));
+  const auto limiter = testing::Open(kRules);
+  EXPECT_EQ(SettleAnswer(*limiter, SettleQuestion(Asked(*limiter, 2)), kStart),
+            std::string("\x01\x00\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x08", 18));
+
+  const auto answer = [](const std::string& bytes) {
+    return ReadSettleAnswer({Outcome::kAnswered, bytes});
+  };
+  const Result<Settled> settled =
+      answer(std::string("\x01\x00\0\0\0\0\0\0\x01\x00\0\0\0\0\0\0\0\x03", 18));
+  ASSERT_TRUE(settled.ok());
+  EXPECT_EQ(settled->charged, 256u);
+  EXPECT_EQ(settled->remaining, 3u);
+  EXPECT_EQ(answer("\x01\x01no").error().code, Code::kBadRequest);
+  EXPECT_EQ(answer("\x01\x02no").error().code, Code::kUnknownTicket);
+  EXPECT_EQ(answer("\x01\x03no").error().code, Code::kUnavailable);
+  EXPECT_EQ(answer("\x01\x2ano").error().code, Code::kUnavailable) << "an outcome of the future";
+  EXPECT_EQ(answer("\x01\x02no").error().message, "no");
+  EXPECT_EQ(answer("\x02\x00").error().message, "the ticket's node is of another version");
+  EXPECT_EQ(SettleAnswer(*limiter, "\x02\x01", kStart).substr(0, 2), "\x01\x03");
+  EXPECT_EQ(SettleAnswer(*limiter, std::string("\x01\x02", 2), kStart).substr(0, 2), "\x01\x03");
 }
 
 }  // namespace

@@ -45,16 +45,16 @@ class StateKeeperTest : public ::testing::Test {
       EXPECT_TRUE(file) << file.error().message;
       limiter =
           std::make_unique<Limiter>(Rules(rules), LimiterOptions{.secret = (*file)->secret()}, now);
-      keeper = std::make_unique<StateKeeper>(
-          std::move(*file), std::chrono::milliseconds(100), *limiter, clock,
-          std::make_shared<spdlog::logger>("test",
-                                           std::make_shared<spdlog::sinks::null_sink_mt>()));
-      EXPECT_FALSE(keeper->Restore(now));
+      keeper = std::make_unique<StateKeeper>(std::move(*file), std::chrono::milliseconds(100),
+                                             *limiter, clock, problems);
+      EXPECT_FALSE(keeper->Restore());
     }
     uint64_t Remaining(std::string_view resource, Instant now) {
       return limiter->Peek({"n", resource, "ann"}, now).remaining;
     }
     ManualClock clock;
+    Problems problems{clock, std::make_shared<spdlog::logger>(
+                                 "test", std::make_shared<spdlog::sinks::null_sink_mt>())};
     Result<std::unique_ptr<StateFile>> file;
     std::unique_ptr<Limiter> limiter;
     std::unique_ptr<StateKeeper> keeper;
@@ -64,7 +64,7 @@ class StateKeeperTest : public ::testing::Test {
   }
   size_t Rows() {
     auto file = StateFile::Open(directory_ + "/state.db");
-    return (*file)->Page("", 1000)->size();
+    return (*file)->Page("", 1000)->rows.size();
   }
 
   std::string directory_;
@@ -75,7 +75,7 @@ TEST_F(StateKeeperTest, WhatWasSavedIsThereAfterACrash) {
     auto node = Start();
     node->limiter->Decide({"n", "month", "ann", 3}, kStart);
     node->limiter->Decide({"n", "fleeting", "ann", 3}, kStart);
-    node->keeper->Save(kStart);
+    node->keeper->Save();
     node->limiter->Decide({"n", "month", "ann", 1}, kStart);  // lost
   }
   auto node = Start();
@@ -99,11 +99,11 @@ TEST_F(StateKeeperTest, ARuleThatComesLaterFindsItsUse) {
   {
     auto node = Start();
     node->limiter->Decide({"n", "month", "ann", 3}, kStart);
-    node->keeper->Save(kStart);
+    node->keeper->Save();
   }
   auto node = Start(kOtherRules);
   node->limiter->Install(Rules(kRules), kStart);
-  EXPECT_FALSE(node->keeper->Restore(kStart));
+  EXPECT_FALSE(node->keeper->Restore());
   EXPECT_EQ(node->Remaining("month", kStart), 7u);
 }
 
@@ -111,14 +111,16 @@ TEST_F(StateKeeperTest, ARowGoesWhenItsStateHasExpired) {
   auto node = Start();
   node->limiter->Decide({"n", "minute", "ann", 3}, kStart);
   node->limiter->Decide({"n", "month", "ann", 3}, kStart);
-  node->keeper->Save(kStart);
+  node->keeper->Save();
   EXPECT_EQ(Rows(), 2u);
   const Instant later = kStart + std::chrono::hours(1);
-  node->keeper->LookAtSomeRows(later);
-  node->keeper->Save(later);
+  node->clock.Set(later);
+  node->keeper->LookAtSomeRows();
+  node->keeper->Save();
   EXPECT_EQ(Rows(), 1u);
-  node->keeper->LookAtSomeRows(later + std::chrono::hours(1));
-  node->keeper->Save(later + std::chrono::hours(1));
+  node->clock.Advance(std::chrono::hours(1));
+  node->keeper->LookAtSomeRows();
+  node->keeper->Save();
   EXPECT_EQ(Rows(), 1u) << "what is in use stays";
 }
 
@@ -126,15 +128,33 @@ TEST_F(StateKeeperTest, ARowWithoutARuleWaitsForIt) {
   {
     auto node = Start();
     node->limiter->Decide({"n", "month", "ann", 3}, kStart);
-    node->keeper->Save(kStart);
+    node->keeper->Save();
     node->limiter->Install(Rules(kOtherRules), kStart);
-    node->keeper->Restore(kStart);
-    node->keeper->LookAtSomeRows(kStart + std::chrono::hours(24));
-    node->keeper->Save(kStart + std::chrono::hours(24));
+    node->keeper->Restore();
+    node->clock.Advance(std::chrono::hours(24));
+    node->keeper->LookAtSomeRows();
+    node->keeper->Save();
     EXPECT_EQ(Rows(), 1u);
-    node->keeper->LookAtSomeRows(kStart + std::chrono::hours(24 * 500));
+    node->clock.Set(kStart + std::chrono::hours(24 * 500));
+    node->keeper->LookAtSomeRows();
     EXPECT_EQ(Rows(), 0u) << "but not for ever";
   }
+}
+
+TEST_F(StateKeeperTest, AClockThatWasFarAheadLocksNobodyOutAndItsRowsGo) {
+  const Instant ahead = kStart + std::chrono::hours(24 * 365 * 68);
+  {
+    auto node = Start(kRules, ahead);
+    EXPECT_TRUE(node->limiter->Decide({"n", "minute", "ann", 10}, ahead).allowed);
+    node->keeper->Save();
+  }
+  auto node = Start();
+  EXPECT_EQ(node->Remaining("minute", kStart), 0u);
+  EXPECT_EQ(node->Remaining("minute", kStart + std::chrono::minutes(1)), 10u);
+  node->clock.Advance(std::chrono::minutes(2));
+  node->keeper->LookAtSomeRows();
+  node->keeper->Save();
+  EXPECT_EQ(Rows(), 0u);
 }
 
 TEST_F(StateKeeperTest, ABatchThatCannotBeWrittenIsWrittenLater) {
@@ -143,10 +163,10 @@ TEST_F(StateKeeperTest, ABatchThatCannotBeWrittenIsWrittenLater) {
   ASSERT_TRUE(other);
   ASSERT_TRUE((*other)->BeginWrite());  // as a full disk would
   node->limiter->Decide({"n", "month", "ann", 3}, kStart);
-  node->keeper->Save(kStart);
+  node->keeper->Save();
   EXPECT_EQ(node->keeper->counters().failed_batches.load(), 1u);
   (*other)->Rollback();
-  node->keeper->Save(kStart);
+  node->keeper->Save();
   EXPECT_EQ(node->keeper->counters().saved.load(), 1u);
   EXPECT_EQ(Start()->Remaining("month", kStart), 7u);
 }
@@ -205,6 +225,57 @@ TEST_F(HoldMarkTest, AfterAPowerFailureTheCountIsNotBelieved) {
   file.write("another-boot", 12);
   file.close();
   EXPECT_TRUE(Open()->left_behind());
+}
+
+// What a disk does that forgets: the row is changed behind the keeper's back.
+void Edit(const std::string& directory, Sql sql) {
+  const auto database = OpenDatabase(directory + "/state.db");
+  ASSERT_TRUE(database);
+  const auto done = (*database)->Query(sql);
+  ASSERT_TRUE(done) << done.error().message;
+}
+
+TEST_F(StateKeeperTest, ADamagedRowIsDroppedAndCountedWhereverTheBitIs) {
+  const Sql damages[] = {Sql("UPDATE weir_states SET state = '0' || SUBSTR(state, 2) || '00'"),
+                         Sql("UPDATE weir_states SET used = used + 1"),
+                         Sql("UPDATE weir_states SET at = at + 1"),
+                         Sql("UPDATE weir_states SET numbers = numbers || ' '"),
+                         Sql("UPDATE weir_states SET limit_name = limit_name || ' '"),
+                         Sql("UPDATE weir_states SET key = 'f' || SUBSTR(key, 2) WHERE key < 'f'"),
+                         Sql("UPDATE weir_states SET checksum = ''"),
+                         Sql("UPDATE weir_states SET state = 'xx'")};
+  for (const Sql damage : damages) {
+    std::filesystem::remove_all(directory_ + "/state.db");
+    std::filesystem::remove_all(directory_ + "/state.db-wal");
+    std::filesystem::remove_all(directory_ + "/state.db-shm");
+    {
+      auto node = Start();
+      for (const char* subject : {"ann", "bob", "cid"}) {
+        node->limiter->Decide({"n", "month", subject, 3}, kStart);
+      }
+      node->keeper->Save();
+    }
+    Edit(directory_, damage);
+    auto node = Start();
+    EXPECT_GE(node->keeper->counters().damaged.load(), 1u) << damage.text();
+    EXPECT_EQ(node->keeper->counters().damaged.load() + node->keeper->counters().restored.load(),
+              3u)
+        << damage.text();
+    EXPECT_EQ(Rows(), node->keeper->counters().restored.load()) << damage.text();
+  }
+}
+
+TEST_F(StateKeeperTest, RowsWithoutAChecksumAreTakenOver) {
+  {
+    auto node = Start();
+    node->limiter->Decide({"n", "month", "ann", 3}, kStart);
+    node->keeper->Save();
+  }
+  Edit(directory_, "ALTER TABLE weir_states DROP COLUMN checksum");
+  auto node = Start();
+  EXPECT_EQ(node->Remaining("month", kStart), 7u);
+  EXPECT_EQ(node->keeper->counters().damaged.load(), 0u);
+  EXPECT_EQ(Rows(), 1u);
 }
 
 }  // namespace

@@ -42,6 +42,22 @@ TEST(DurationText, IsWrittenShortAndReadBack) {
   }
 }
 
+TEST(SpokenDuration, HasTwoUnitsAtMost) {
+  EXPECT_EQ(SpokenDuration(milliseconds(22'174'800)), "6h 9m");
+  EXPECT_EQ(SpokenDuration(hours(76) + seconds(59)), "3d 4h");
+  EXPECT_EQ(SpokenDuration(hours(24)), "1d");
+  EXPECT_EQ(SpokenDuration(seconds(90)), "1m 30s");
+  EXPECT_EQ(SpokenDuration(seconds(60)), "1m");
+  EXPECT_EQ(SpokenDuration(milliseconds(35'900)), "35s");
+  EXPECT_EQ(SpokenDuration(milliseconds(2'590)), "2.5s");
+  EXPECT_EQ(SpokenDuration(Duration(250'999'999)), "250ms");
+  EXPECT_EQ(SpokenDuration(Duration(1'290'000)), "1.2ms");
+  EXPECT_EQ(SpokenDuration(Duration(50'999)), "50us");
+  EXPECT_EQ(SpokenDuration(Duration(0)), "0s");
+  EXPECT_EQ(SpokenDuration(kNever), "never");
+  EXPECT_EQ(SpokenDuration(-seconds(90)), "-1m 30s");
+}
+
 TEST(InstantText, IsADurationSinceTheStartOrADate) {
   const Instant start = FromNanos(1'000'000'000);
   EXPECT_EQ(ParseInstant("2s", start), FromNanos(3'000'000'000));

@@ -51,7 +51,7 @@ Findings CheckLeftovers(const SourceFile& file) {
   return findings;
 }
 
-Findings WarnOfLength(const SourceFile& file) {
+Findings CheckLength(const SourceFile& file) {
   const size_t lines = Lines(file.text).size();
   if (lines <= kLongFile) return {};
   return {{file.path, static_cast<int>(lines), "is longer than 500 lines"}};

@@ -16,8 +16,8 @@ Findings CheckGuard(const SourceFile& file);
 // No reminders are left standing.
 Findings CheckLeftovers(const SourceFile& file);
 
-// More than kLongFile lines: worth a look, not an error.
-Findings WarnOfLength(const SourceFile& file);
+// More than kLongFile lines are more than one idea.
+Findings CheckLength(const SourceFile& file);
 
 // "clang-format-14" or "clang-format", whichever is version 14; empty if neither is installed.
 std::string FindFormatter();

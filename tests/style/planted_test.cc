@@ -6,6 +6,7 @@
 
 #include "tests/style/forbidden_calls.h"
 #include "tests/style/include_arrows.h"
+#include "tests/style/kept_instants.h"
 #include "tests/style/layout.h"
 #include "tests/style/source_file.h"
 
@@ -72,6 +73,17 @@ TEST(Planted, PublicHeadersIncludeNothingPrivate) {
   EXPECT_EQ(IncludeFaults("examples/a.cc", "\"weir/limiter.h\""), 0u);
 }
 
+TEST(Planted, OutputPastTheTerminalIsFound) {
+  for (const char* code : {"std::cout << name;", "std::cerr << name;", "fmt::print(\"{}\", name);",
+                           "printf(\"%s\", name);", "std::fputs(name, stderr);"}) {
+    EXPECT_EQ(CallFaults("src/server/client/a.cc", code), 1u) << code;
+    EXPECT_EQ(CallFaults("src/limiter/a.cc", code), 1u) << code;
+    EXPECT_EQ(CallFaults("src/server/main.cc", code), 0u) << code;
+  }
+  EXPECT_EQ(CallFaults("src/server/client/a.cc", "out.Print(\"{}\", name);"), 0u);
+  EXPECT_EQ(CallFaults("src/server/client/a.cc", "std::snprintf(text, 9, \"%d\", 1);"), 0u);
+}
+
 TEST(Planted, PlacesOffTheMapAreFound) {
   EXPECT_EQ(IncludeFaults("src/misc/a.cc", "<vector>"), 1u);
   EXPECT_EQ(IncludeFaults("src/limiter/a.cc", "\"holds.h\""), 1u);
@@ -114,6 +126,36 @@ TEST(Planted, WordsInCommentsStringsAndNamesAreSpared) {
   EXPECT_EQ(CallFaults(path, "int n = 1'000'000; rand();"), 1u);
 }
 
+size_t InstantFaults(const std::string& code, const std::string& path = "src/fronts/a.cc") {
+  return CheckKeptInstants({path, code}).size();
+}
+
+TEST(Planted, InstantsThatOutliveTheirTurnAreFound) {
+  EXPECT_EQ(InstantFaults("Do([this, now](int) { End(now); });"), 1u);
+  EXPECT_EQ(InstantFaults("Do([&now](int) { End(now); });"), 1u);
+  EXPECT_EQ(InstantFaults("Do([&limiter, asked = http.now](int) {});"), 1u);
+  EXPECT_EQ(InstantFaults("Do([at = now.at()] { End(at); });"), 1u);
+  EXPECT_EQ(InstantFaults("Do([number = 1,\n    at = Instant(turn)]() mutable {});"), 1u);
+  EXPECT_EQ(InstantFaults("link.Post([&](const Turn&) { End(now); });"), 1u);
+  EXPECT_EQ(InstantFaults("struct A { Instant since; };"), 1u);
+  EXPECT_EQ(InstantFaults("struct A { Instant since_{}; };"), 1u);
+  EXPECT_EQ(InstantFaults("std::optional<Instant> since;"), 1u);
+  EXPECT_EQ(InstantFaults("const Instant at = now;"), 1u);
+  EXPECT_EQ(InstantFaults("Decide(clock_.Now());"), 1u);
+  EXPECT_EQ(InstantFaults("const Turn now(loop.clock());") + InstantFaults("Decide(Turn(clock_));"),
+            2u);
+  EXPECT_EQ(InstantFaults("Decide(clock->Now());", "src/server/stats_route.cc"), 1u);
+}
+
+TEST(Planted, InstantsOfTheTurnAreSpared) {
+  EXPECT_EQ(InstantFaults("Do([&](int) { limiter.End(now); });"), 0u);
+  EXPECT_EQ(InstantFaults("Do([this, known = 1](int, const Turn& now) { End(now); });"), 0u);
+  EXPECT_EQ(InstantFaults("void Walk(std::string_view in, Instant now);"), 0u);
+  EXPECT_EQ(InstantFaults("int a[] = {1}; rows[now] = 2;"), 0u);
+  EXPECT_EQ(InstantFaults("Instant at = now;", "src/limiter/a.cc"), 0u);
+  EXPECT_EQ(InstantFaults("Instant begun{};", "src/fronts/grpc/grpc_call.h"), 0u);
+}
+
 TEST(Planted, GuardsAreFoundMissing) {
   EXPECT_TRUE(CheckGuard({"src/a.h", "// Essay.\n#pragma once\nint a;\n"}).empty());
   EXPECT_EQ(CheckGuard({"src/a.h", "// Essay.\n#ifndef A_H_\n#define A_H_\n"}).size(), 1u);
@@ -137,8 +179,8 @@ TEST(Planted, RemindersAreFound) {
 }
 
 TEST(Planted, LongFilesAreFound) {
-  EXPECT_EQ(WarnOfLength({"a.cc", std::string(501, '\n')}).size(), 1u);
-  EXPECT_TRUE(WarnOfLength({"a.cc", std::string(500, '\n')}).empty());
+  EXPECT_EQ(CheckLength({"a.cc", std::string(501, '\n')}).size(), 1u);
+  EXPECT_TRUE(CheckLength({"a.cc", std::string(500, '\n')}).empty());
 }
 
 TEST(Planted, FormIsFound) {

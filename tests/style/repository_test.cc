@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <iostream>
 
 #include "tests/style/forbidden_calls.h"
 #include "tests/style/include_arrows.h"
+#include "tests/style/kept_instants.h"
 #include "tests/style/layout.h"
 #include "tests/style/source_file.h"
 
@@ -41,17 +41,15 @@ TEST(Repository, IncludesFollowTheArrowsOfTheMap) { ExpectNone(OverCpp(CheckIncl
 
 TEST(Repository, TimeChanceAndEnvironmentAreArguments) { ExpectNone(OverCpp(CheckForbiddenCalls)); }
 
+TEST(Repository, NoInstantOutlivesItsTurn) { ExpectNone(OverCpp(CheckKeptInstants)); }
+
 TEST(Repository, HeadersAreGuardedByPragmaOnce) { ExpectNone(OverCpp(CheckGuard)); }
 
 TEST(Repository, NoReminderIsLeftStanding) {
   for (const SourceFile& file : Repository()) ExpectNone(CheckLeftovers(file));
 }
 
-TEST(Repository, FilesAreShort) {
-  for (const Finding& finding : OverCpp(WarnOfLength)) {
-    std::cout << "warning: " << finding.ToString() << "\n";
-  }
-}
+TEST(Repository, FilesAreShort) { ExpectNone(OverCpp(CheckLength)); }
 
 TEST(Repository, CodeIsFormatted) {
   const std::string formatter = FindFormatter();
@@ -70,6 +68,15 @@ TEST(Repository, EveryExemptionHasAReasonAndAPlace) {
     bool exists = false;
     for (const SourceFile& file : Repository()) exists = exists || file.path == exemption.path;
     EXPECT_TRUE(exists) << exemption.path << " is exempt but does not exist";
+  }
+}
+
+TEST(Repository, EveryKeptInstantHasAReasonAndAPlace) {
+  for (const KeptInstant& kept : KeptInstants()) {
+    EXPECT_FALSE(kept.reason.empty()) << kept.path;
+    bool exists = false;
+    for (const SourceFile& file : Repository()) exists = exists || file.path == kept.path;
+    EXPECT_TRUE(exists) << kept.path << " is listed but does not exist";
   }
 }
 

@@ -41,9 +41,13 @@ const std::vector<Value>& Items(const Value& map, std::string_view name) {
 }
 
 LimitStatus ReadLimit(const Value& value) {
-  return {Text(value, "name"), Limit(value, "limit"),
-          Time(value, "per_ms").value_or(Duration::max()), Limit(value, "remaining"),
-          Time(value, "reset_after_ms")};
+  return {Text(value, "name"),
+          Limit(value, "limit"),
+          Time(value, "per_ms").value_or(Duration::max()),
+          Limit(value, "remaining"),
+          Time(value, "reset_after_ms"),
+          Flag(value, "shadow"),
+          Flag(value, "would_refuse")};
 }
 
 TierStatus ReadTiers(const Value& value) {

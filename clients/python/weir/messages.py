@@ -35,6 +35,8 @@ class LimitStatus:
     per_ms: int = wire.int64(3)
     remaining: int = wire.uint64(4)
     reset_after_ms: int = wire.int64(5)
+    shadow: bool = wire.boolean(6)
+    would_refuse: bool = wire.boolean(7)
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,7 @@ class SettleRequest:
 
 @dataclass(frozen=True)
 class Settled:
+    # What stays charged: the true cost, or more where not all of the estimate could be given back.
     charged: int = wire.uint64(1)
     remaining: int = wire.uint64(2)
 

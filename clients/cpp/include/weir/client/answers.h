@@ -26,6 +26,8 @@ struct LimitStatus {
   Duration per{};
   uint64_t remaining = 0;
   std::optional<Duration> reset_after;
+  bool shadow = false;        // counts, but does not refuse
+  bool would_refuse = false;  // of such a limit: had it not been one
 };
 
 // Of a resource with burst tiers.
@@ -60,6 +62,7 @@ struct Decision {
 };
 
 struct Settled {
+  // What stays charged: the true cost, or more where not all of the estimate could be given back.
   uint64_t charged = 0;
   uint64_t remaining = 0;
   Source source = Source::kServer;

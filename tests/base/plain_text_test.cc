@@ -1,0 +1,91 @@
+#include "base/plain_text.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <sstream>
+
+#include "base/terminal.h"
+#include "base/utf8.h"
+
+namespace weir::plain_text_test {
+namespace {
+
+TEST(PlainText, ShowsWhatATerminalWouldObey) {
+  EXPECT_EQ(PlainText("\x1b]0;owned\x07"), "\\u001b]0;owned\\u0007");
+  EXPECT_EQ(PlainText("\x1b[2J"), "\\u001b[2J");
+  EXPECT_EQ(PlainText("a\nb\r\tc"), "a\\nb\\r\\tc");
+  EXPECT_EQ(PlainText(std::string_view("\0", 1)), "\\u0000");
+  EXPECT_EQ(PlainText("\x7f"), "\\u007f");
+  EXPECT_EQ(PlainText("\xc2\x9b"), "\\u009b");  // CSI in one character
+  EXPECT_EQ(PlainText("\x9b"), "\\x9b");        // and as a byte that is no UTF-8
+  EXPECT_EQ(PlainText("\xe2\x80\xae"), "\\u202e");
+  EXPECT_EQ(PlainText("\xe2\x81\xa6\xe2\x81\xa9"), "\\u2066\\u2069");
+  EXPECT_EQ(PlainText("\xe2\x80\xa8\xe2\x80\xa9"), "\\u2028\\u2029");
+}
+
+TEST(PlainText, LeavesEveryScript) {
+  for (const std::string text :
+       {"ann", "Åsa", "подписчик", "用户", "مستخدم", "👩‍🚀", "a\\b", "ﬁ €"}) {
+    EXPECT_EQ(PlainText(text), text);
+    EXPECT_TRUE(IsPlainText(text));
+  }
+}
+
+TEST(PlainText, TellsBytesThatAreNoText) {
+  EXPECT_EQ(PlainText("\xff"), "\\xff");
+  EXPECT_EQ(PlainText("\xc3"), "\\xc3");                    // cut
+  EXPECT_EQ(PlainText("\xc0\x8a"), "\\xc0\\x8a");           // a line end in too long a form
+  EXPECT_EQ(PlainText("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // a surrogate
+  EXPECT_FALSE(IsPlainText("\xff"));
+}
+
+TEST(PlainText, OfAnyBytesIsTextWithoutControls) {
+  EXPECT_TRUE(rc::check([](const std::string& bytes) {
+    for (const std::string& text : {PlainText(bytes), Cut(bytes, 7), Fitted(bytes, 5)}) {
+      RC_ASSERT(IsPlainText(text));
+    }
+    RC_ASSERT(Columns(Cut(bytes, 7)) <= 7u);
+    RC_ASSERT(Columns(Fitted(bytes, 5)) == 5u);
+    RC_ASSERT(PlainText(PlainText(bytes)) == PlainText(bytes));
+  }));
+}
+
+TEST(PlainText, KeepsLinesWhereTheyAreWanted) {
+  EXPECT_EQ(PlainLines("a\n\tb\x1b[2J\r\n"), "a\n\tb\\u001b[2J\\r\n");
+}
+
+TEST(PlainText, FitsColumns) {
+  EXPECT_EQ(Fitted("ann", 5), "ann  ");
+  EXPECT_EQ(Fitted("annabel", 5), "anna…");
+  EXPECT_EQ(Fitted("用户名", 5), "用户…");
+  EXPECT_EQ(Fitted("用户名", 4), "用… ");  // half a character is none
+  EXPECT_EQ(Fitted("a\nb", 4), "a\\nb");
+  EXPECT_EQ(Columns("e\xcc\x81"), 1u);  // e and an accent
+  EXPECT_EQ(Cut("ann", 0), "");
+}
+
+TEST(PlainText, FormatsAreOursAndValuesAreNot) {
+  EXPECT_EQ(PlainFormat("\x1b[1m{}\x1b[0m\n{:>3}", "a\nb", 7), "\x1b[1ma\\nb\x1b[0m\n  7");
+  const std::string name = "\x1b[2J";
+  EXPECT_EQ(PlainFormat("{} {} {}", name, std::string_view(name), name.c_str()),
+            "\\u001b[2J \\u001b[2J \\u001b[2J");
+  EXPECT_EQ(PlainFormat("{}", '\x1b'), "\\u001b");
+}
+
+TEST(Terminal, LetsThroughItsOwnColoursOnly) {
+  std::ostringstream out;
+  Terminal terminal(out, true);
+  terminal.Paint(Ink::kRed, "{}\n", "\x1b[32mgreen");
+  terminal.PaintedLines(Terminal::Painted(Ink::kBold, "x", true) +
+                        "\x1b[2J\x1b[31;1m\x1b]0;t\x07\n");
+  EXPECT_EQ(out.str(),
+            "\x1b[31m\\u001b[32mgreen\n\x1b[0m"
+            "\x1b[1mx\x1b[0m\\u001b[2J\\u001b[31;1m\\u001b]0;t\\u0007\n");
+  std::ostringstream grey;
+  Terminal(grey, false).PaintedLines("\x1b[31mred");
+  EXPECT_EQ(grey.str(), "\\u001b[31mred");
+}
+
+}  // namespace
+}  // namespace weir::plain_text_test
