@@ -12,6 +12,7 @@
 #include "bench/fronts/fronts.h"
 #include "bench/holds/holds.h"
 #include "bench/huge_pages.h"
+#include "bench/overload/overload.h"
 #include "bench/persist/persist.h"
 #include "bench/workload.h"
 
@@ -21,6 +22,7 @@ using weir::bench::EngineOptions;
 using weir::bench::FrontRow;
 using weir::bench::FrontsOptions;
 using weir::bench::FrontsResult;
+using weir::bench::OverloadOptions;
 using weir::bench::PersistOptions;
 using weir::bench::PersistRow;
 using weir::bench::Row;
@@ -75,6 +77,18 @@ int RunServers(MeasureServers measure, const FrontsOptions& options, bool json) 
   return 0;
 }
 
+int RunOverload(const OverloadOptions& options) {
+  try {
+    const weir::bench::OverloadResult result = MeasureOverload(options, ShowProgress);
+    if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\x1b[K");
+    PrintOverload(result);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "\nerror: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}
+
 int RunPersist(const PersistOptions& options) {
   const std::vector<PersistRow> rows = MeasurePersist(options, ShowProgress);
   if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\x1b[K");
@@ -117,7 +131,16 @@ int main(int argc, char** argv) {
     command->add_option("--scale", fronts_options.scale, "of the number of requests");
     command->add_option("--programs", fronts_options.programs, "where weir and grpc-peer are");
   }
+  OverloadOptions overload_options;
+  overload_options.programs = fronts_options.programs;
+  CLI::App* overload =
+      app.add_subcommand("overload", "a server at twice the load that it can serve");
+  overload->add_option("--connections", overload_options.connections, "of the load");
+  overload->add_option("--in-flight", overload_options.in_flight, "requests of each");
+  overload->add_option("--seconds", overload_options.seconds, "of each measurement");
+  overload->add_option("--programs", overload_options.programs, "where weir is");
   CLI11_PARSE(app, argc, argv);
+  if (overload->parsed()) return RunOverload(overload_options);
   if (fronts->parsed()) return RunServers(weir::bench::MeasureFronts, fronts_options, json);
   if (persist->parsed()) return RunPersist(persist_options);
   if (holds->parsed()) return RunServers(weir::bench::MeasureHolds, fronts_options, json);

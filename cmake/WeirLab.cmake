@@ -8,23 +8,32 @@ else()
   target_include_directories(weir_oracle INTERFACE "${PROJECT_SOURCE_DIR}")
 endif()
 
+# The one file that includes CLI11.
+weir_add_library(weir_lab_command_line "${PROJECT_SOURCE_DIR}/lab/command_line/command_line.cc"
+                 CLI11::CLI11 fmt::fmt weir_base)
+target_include_directories(weir_lab_command_line PUBLIC "${PROJECT_SOURCE_DIR}")
+
+# The simulation, and apart from it what is told of it.
 file(GLOB replicated_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lab/replicated/*.cc")
 weir_add_library(weir_replicated_lab "${replicated_sources}" weir_replication fmt::fmt
-                 CLI11::CLI11 nlohmann_json::nlohmann_json)
+                 nlohmann_json::nlohmann_json)
 target_include_directories(weir_replicated_lab PUBLIC "${PROJECT_SOURCE_DIR}")
+file(GLOB report_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lab/replicated/report/*.cc")
+weir_add_library(weir_replicated_report "${report_sources}" weir_replicated_lab
+                 weir_lab_command_line fmt::fmt)
 
 file(GLOB_RECURSE chaos_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lab/chaos/*.cc")
-weir_add_library(weir_chaos_lab "${chaos_sources}" weir_replication weir_base absl::flat_hash_map
-                 CLI11::CLI11 fmt::fmt)
+weir_add_library(weir_chaos_lab "${chaos_sources}" weir_cluster weir_replication weir_base
+                 absl::flat_hash_map weir_lab_command_line fmt::fmt)
 target_include_directories(weir_chaos_lab PUBLIC "${PROJECT_SOURCE_DIR}")
 
 # Real servers, beside the simulated ones.
 file(GLOB live_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lab/live/*.cc")
 weir_add_library(weir_live_lab "${live_sources}" weir_cluster
-                 weir_replicated_lab CLI11::CLI11 fmt::fmt)
+                 weir_replicated_lab weir_lab_command_line fmt::fmt)
 
-weir_executable(weir-lab lab/*.cc weir_oracle weir_replicated_lab weir_chaos_lab weir_live_lab
-                CLI11::CLI11 fmt::fmt)
+weir_executable(weir-lab lab/*.cc weir_oracle weir_replicated_report weir_chaos_lab weir_live_lab
+                fmt::fmt)
 
 if(NOT WEIR_SANITIZE)
   weir_executable(weir-bench "bench/*.cc;bench/*/*.cc" weir_server weir_live_lab CLI11::CLI11 fmt::fmt

@@ -11,7 +11,7 @@ function(weir_library name)
   endif()
   string(REPLACE "/" "_" target ${name})
   weir_add_library(weir_${target} "${sources}" ${ARGN})
-  if(sources)
+  if(sources AND "weir_${target}" IN_LIST WEIR_READERS)
     target_compile_options(weir_${target} PRIVATE ${WEIR_COVERAGE})
   endif()
 endfunction()
@@ -22,8 +22,9 @@ function(weir_add_library target sources)
     add_library(${target} STATIC ${sources})
     set(scope PUBLIC)
     weir_compile_together(${target})
-    weir_precompile(${target} <algorithm> <array> <atomic> <chrono> <cstdint> <functional> <map>
-      <memory> <mutex> <optional> <span> <string> <string_view> <utility> <variant> <vector>)
+    if(NOT target IN_LIST WEIR_OWN_HEADERS)
+      weir_use_common_headers(${target})
+    endif()
   else()
     add_library(${target} INTERFACE)
     set(scope INTERFACE)
@@ -36,6 +37,9 @@ function(weir_add_library target sources)
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endfunction()
 
+# Folders that read something slow besides, with a precompiled header of their own.
+set(WEIR_OWN_HEADERS weir_config weir_server)
+
 # What a request passes through stays one object per file in what is delivered: for several files
 # together the compiler inlines less, and a decision took 2.5 % more instructions.
 set(WEIR_APART weir_base weir_algorithms weir_store weir_limiter weir_fronts)
@@ -45,7 +49,7 @@ set(WEIR_APART weir_base weir_algorithms weir_store weir_limiter weir_fronts)
 function(weir_compile_together target)
   set(batch 8)
   if(WEIR_SANITIZE AND target MATCHES "_test$")  # whose files have a namespace each
-    set(batch 16)
+    set(batch 24)
   endif()
   if(WEIR_UNITY AND (WEIR_SANITIZE OR NOT target IN_LIST WEIR_APART))
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON
@@ -53,13 +57,36 @@ function(weir_compile_together target)
   endif()
 endfunction()
 
-# weir_precompile(TARGET HEADERS...): what most files of the target include. Not for files that are
-# compiled together: the few that are left read the headers in less time than it takes to write them.
+# weir_precompile(TARGET HEADERS...): what most files of the target include, compiled once. Not for files
+# that are compiled together: the few that are left read the headers in less time than it takes to
+# write them.
 function(weir_precompile target)
   get_target_property(together ${target} UNITY_BUILD)
   if(NOT together)
     target_precompile_headers(${target} PRIVATE ${ARGN})
   endif()
+endfunction()
+
+# What is read by most files of most folders: one precompiled header for all of them, where all are
+# compiled alike.
+set(WEIR_COMMON_HEADERS <algorithm> <array> <atomic> <chrono> <cstdint> <functional> <map> <memory>
+  <mutex> <optional> <span> <string> <string_view> <utility> <variant> <vector>
+  <absl/container/flat_hash_map.h> <absl/container/inlined_vector.h>)
+function(weir_use_common_headers target)
+  get_target_property(together ${target} UNITY_BUILD)
+  if(together)
+    return()
+  endif()
+  if(WEIR_SANITIZE)
+    target_precompile_headers(${target} PRIVATE ${WEIR_COMMON_HEADERS})
+    return()
+  endif()
+  if(NOT TARGET weir_headers)
+    file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/headers.cc" CONTENT "")
+    add_library(weir_headers OBJECT "${CMAKE_BINARY_DIR}/headers.cc")
+    target_precompile_headers(weir_headers PRIVATE ${WEIR_COMMON_HEADERS})
+  endif()
+  target_precompile_headers(${target} REUSE_FROM weir_headers)
 endfunction()
 
 # weir_executable(NAME PATTERNS LIBRARIES...): build/NAME, if files match the list of patterns.
@@ -76,8 +103,8 @@ function(weir_executable name patterns)
   add_dependencies(programs ${name})
 endfunction()
 
-# weir_test(FOLDER LIBRARIES...): one executable of tests/FOLDER/*.cc. Each case is a ctest of its
-# own, FOLDER.Suite.Case (a/b is a_b), with one label that follows from its name:
+# weir_test(FOLDER LIBRARIES...): one executable of tests/FOLDER/*.cc. With WEIR_EACH_CASE each case is
+# a ctest of its own, FOLDER.Suite.Case (a/b is a_b), with one label that follows from its name:
 #   …Long…     `long`: not run by ./test
 #   …Thread…   `threads`: also run under the thread sanitizer, where only files with such a case
 #              are built
@@ -101,13 +128,43 @@ function(weir_test folder)
   target_compile_definitions(${target} PRIVATE WEIR_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_compile_options(${target} PRIVATE -O1)
   weir_compile_together(${target})
-  weir_use_test_headers(${target})
+  if(NOT WEIR_SANITIZE OR NOT WEIR_UNITY)
+    weir_use_test_headers(${target})
+  endif()
   add_dependencies(tests ${target})
   set_target_properties(${target} PROPERTIES
                         RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
-  weir_discover(${name} long "*Long*" 7200)
-  weir_discover(${name} threads "*Thread*:-*Long*" 300)
-  weir_discover(${name} short "-*Long*:*Thread*" 300)
+  if(WEIR_EACH_CASE)
+    weir_discover(${name} long "*Long*" 7200)
+    weir_discover(${name} threads "*Thread*:-*Long*" 300)
+    weir_discover(${name} short "-*Long*:*Thread*" 300)
+  else()
+    weir_run_at_once(${name})
+  endif()
+endfunction()
+
+# weir_run_at_once(NAME): all cases of NAME_test in one process, as one ctest: under a sanitizer most
+# cases take less time than to start one. Those that wait for real servers are shared by several.
+set(WEIR_SHARDS_e2e 4)
+function(weir_run_at_once name)
+  set(filter "-*Long*")
+  set(label short)
+  if(WEIR_SANITIZE STREQUAL "thread")
+    set(filter "*Thread*:-*Long*")
+    set(label threads)
+  endif()
+  set(shards 1)
+  if(DEFINED WEIR_SHARDS_${name})
+    set(shards ${WEIR_SHARDS_${name}})
+  endif()
+  math(EXPR last "${shards} - 1")
+  foreach(shard RANGE ${last})
+    add_test(NAME ${name}.${shard} COMMAND ${name}_test --gtest_filter=${filter} --gtest_brief=1
+             WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    set_tests_properties(${name}.${shard} PROPERTIES TIMEOUT 900 LABELS ${label}
+      ENVIRONMENT
+      "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard};WEIR_DEADLINE=${WEIR_TEST_DEADLINE}")
+  endforeach()
 endfunction()
 
 # weir_without_sanitizer(TARGET): for tests that only start the server and talk to it. The server is
@@ -123,6 +180,10 @@ endfunction()
 set(WEIR_COST_oracle 50)
 set(WEIR_COST_store 20)
 
+# Tests share their machine with builds and sanitizers: servers that they start do not take that for
+# overload.
+set(WEIR_TEST_DEADLINE 10s)
+
 # weir_discover(NAME LABEL FILTER TIMEOUT_SECONDS)
 function(weir_discover name label filter timeout)
   set(cost 0)
@@ -132,7 +193,8 @@ function(weir_discover name label filter timeout)
   gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
     TEST_FILTER "${filter}" TEST_PREFIX "${name}." TEST_LIST ${name}_${label}
     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
-    PROPERTIES TIMEOUT ${timeout} LABELS ${label} COST ${cost})
+    PROPERTIES TIMEOUT ${timeout} LABELS ${label} COST ${cost}
+               ENVIRONMENT "WEIR_DEADLINE=${WEIR_TEST_DEADLINE}")
 endfunction()
 
 # The headers that most tests read, compiled once.

@@ -61,6 +61,8 @@ missing_packages() {
   local installed package
   installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null || true)
   for package in "$@"; do
+    # npm is part of every Node.js but Debian's, and its package does not go with another.
+    [[ $package != npm ]] || ! command -v npm >/dev/null || continue
     grep -qxF "installed $package" <<<"$installed" || echo "$package"
   done
 }
@@ -92,8 +94,12 @@ install_missing() {
     "${apt[@]}" install --no-install-recommends "${missing[@]}" || fail 'apt-get install failed'
 }
 
-# build PRESET [TARGET]
+# build PRESET [TARGET [OPTION...]]: with the options for cmake. A build that was configured by hand stays
+# as it was; a new one compiles several files as one, being compiled whole.
 build() {
-  step "configure $1" "configure-$1" cmake --preset "$1" &&
-    step "build $1" "build-$1" cmake --build --preset "$1" ${2:+--target "$2"}
+  local preset=$1 target=${2:-} directory=build-$1 unity=(-DWEIR_UNITY=ON)
+  if [[ $preset == release ]]; then directory=build; fi
+  if [[ -f $directory/CMakeCache.txt ]]; then unity=(); fi
+  step "configure $preset" "configure-$preset" cmake --preset "$preset" "${unity[@]}" "${@:3}" &&
+    step "build $preset" "build-$preset" cmake --build --preset "$preset" ${target:+--target "$target"}
 }

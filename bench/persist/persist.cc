@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "bench/workload.h"
 #include "lab/live/program.h"
+#include "server/problems.h"
 #include "server/state_keeper.h"
 
 namespace weir::bench {
@@ -39,9 +40,9 @@ PersistRow Measure(const std::string& what, std::string_view resource, bool writ
   if (!file) throw std::runtime_error(file.error().message);
   SystemClock clock;
   Limiter limiter(ParseRules(kRules, &errors), {.secret = (*file)->secret()}, clock.Now());
-  StateKeeper keeper(
-      std::move(*file), std::chrono::milliseconds(100), limiter, clock,
-      std::make_shared<spdlog::logger>("bench", std::make_shared<spdlog::sinks::null_sink_mt>()));
+  Problems problems(clock, std::make_shared<spdlog::logger>(
+                               "bench", std::make_shared<spdlog::sinks::null_sink_mt>()));
+  StateKeeper keeper(std::move(*file), std::chrono::milliseconds(100), limiter, clock, problems);
   Names names(options.keys);
   Random random(1);
   Decision decision;

@@ -1,0 +1,118 @@
+// The bytes of each front, made without a library: the load must cost less than the server.
+#include "bench/overload/flood.h"
+
+namespace weir::bench {
+namespace {
+
+class Resp : public Wire {
+ public:
+  std::string name() const override { return "RESP CL.THROTTLE"; }
+  void AppendRequest(uint64_t n, std::string& out) const override {
+    out.append("CL.THROTTLE key").append(std::to_string(n % 1000)).append(" 100 1000000 1\r\n");
+  }
+  Answers Take(std::string& in) const override {
+    constexpr int kLines = 6;  // *5 and five integers
+    Answers answers;
+    size_t used = 0;
+    int lines = 0;
+    for (size_t at = in.find('\n'); at != std::string::npos; at = in.find('\n', at + 1)) {
+      if (++lines < kLines) continue;
+      lines = 0;
+      used = at + 1;
+      answers.decided += 1;
+    }
+    in.erase(0, used);
+    return answers;
+  }
+};
+
+class Http : public Wire {
+ public:
+  std::string name() const override { return "HTTP /v1/auth"; }
+  void AppendRequest(uint64_t n, std::string& out) const override {
+    out.append("GET /v1/auth?namespace=bench&resource=api&subject=u")
+        .append(std::to_string(n % 1000))
+        .append(" HTTP/1.1\r\nHost: x\r\n\r\n");
+  }
+  // Each is counted by its first line; the last stays until the next has come, or its head is whole.
+  Answers Take(std::string& in) const override {
+    constexpr std::string_view kFirst = "HTTP/1.1 ";
+    Answers answers;
+    size_t used = 0;
+    for (size_t at = in.find(kFirst); at != std::string::npos; at = in.find(kFirst, at + 1)) {
+      const size_t end = in.find("\r\n\r\n", at);
+      if (end == std::string::npos) break;
+      (in[at + kFirst.size()] == '5' ? answers.overloaded : answers.decided) += 1;
+      used = end + 4;
+    }
+    in.erase(0, used);
+    return answers;
+  }
+};
+
+void AppendFrame(char type, char flags, uint64_t stream, std::string_view payload,
+                 std::string& out) {
+  for (const int shift : {16, 8, 0}) out += static_cast<char>(payload.size() >> shift);
+  out += type;
+  out += flags;
+  for (const int shift : {24, 16, 8, 0}) out += static_cast<char>(stream >> shift);
+  out += payload;
+}
+
+std::string Literal(std::string_view name, std::string_view value) {
+  std::string header("\0", 1);
+  header += static_cast<char>(name.size());
+  header.append(name) += static_cast<char>(value.size());
+  return header.append(value);
+}
+
+class Grpc : public Wire {
+ public:
+  std::string name() const override { return "gRPC ShouldRateLimit"; }
+  std::string Greeting() const override {
+    std::string out = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+    AppendFrame(4, 0, 0, "", out);
+    AppendFrame(4, 1, 0, "", out);                                       // theirs is all right
+    AppendFrame(8, 0, 0, std::string_view("\x7f\x00\x00\x00", 4), out);  // and so is any answer
+    return out;
+  }
+  void AppendRequest(uint64_t n, std::string& out) const override {
+    static const std::string headers =
+        "\x83\x86" + Literal(":authority", "x") +
+        Literal(":path", "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit") +
+        Literal("content-type", "application/grpc") + Literal("te", "trailers");
+    // RateLimitRequest{domain: "bench", descriptors: [{entries: [{key: "user", value: "u"}]}]}
+    static const std::string message = std::string("\0\0\0\0\x14", 5) +
+                                       "\x0a\x05"
+                                       "bench"
+                                       "\x12\x0b\x0a\x09\x0a\x04user\x12\x01u";
+    AppendFrame(1, 4, 2 * n + 1, headers, out);
+    AppendFrame(0, 1, 2 * n + 1, message, out);
+  }
+  // An answer that decides has a message; one that does not is nothing but headers.
+  Answers Take(std::string& in) const override {
+    Answers answers;
+    size_t used = 0, messages = 0, ends = 0;
+    while (in.size() - used >= 9) {
+      const auto byte = [&](size_t i) { return static_cast<unsigned char>(in[used + i]); };
+      const size_t length = size_t{byte(0)} << 16 | size_t{byte(1)} << 8 | byte(2);
+      if (in.size() - used < 9 + length) break;
+      if (byte(3) == 0 && length > 0) messages += 1;
+      if (byte(3) == 1 && (byte(4) & 1) != 0) ends += 1;
+      if (byte(3) == 3) ends += 1;  // a reset
+      used += 9 + length;
+    }
+    in.erase(0, used);
+    answers.decided = messages;
+    answers.overloaded = ends > messages ? ends - messages : 0;
+    return answers;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Wire> RespWire() { return std::make_unique<Resp>(); }
+std::unique_ptr<Wire> HttpWire() { return std::make_unique<Http>(); }
+std::unique_ptr<Wire> GrpcWire() { return std::make_unique<Grpc>(); }
+
+}  // namespace weir::bench
