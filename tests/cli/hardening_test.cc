@@ -26,5 +26,13 @@ TEST(Hardening, WhatIsLoadedCannotBeWrittenOver) {
   EXPECT_TRUE(Has(dynamic, "BIND_NOW") || Has(dynamic, "Flags: NOW")) << dynamic;
 }
 
+TEST(Hardening, WhatOverrunsTheStackOrABufferEndsTheProcess) {
+  const std::string symbols = Readelf("--dyn-syms");
+  if (symbols.empty()) GTEST_SKIP() << "there is no readelf";
+  if (Has(symbols, "__asan_") || Has(symbols, "__tsan_")) GTEST_SKIP() << "sanitizers do that";
+  EXPECT_TRUE(Has(symbols, " __stack_chk_fail")) << "-fstack-protector-strong";
+  EXPECT_TRUE(Has(symbols, "_chk@GLIBC")) << "-D_FORTIFY_SOURCE=2";
+}
+
 }  // namespace
 }  // namespace weir::hardening_test
