@@ -6,6 +6,7 @@
 
 #include "lab/chaos/gross_debt.h"
 #include "lab/chaos/network.h"
+#include "lab/chaos/progress.h"
 #include "lab/chaos/row_tracker.h"
 
 namespace weir::chaos {
@@ -109,6 +110,9 @@ class Run final : public Cluster {
       const Event event = events_.top();
       events_.pop();
       now_ = event.at;
+      if (!progress_.Step(now_)) {
+        throw Violation{"progress", "time stands still: a node is due for ever", now_};
+      }
       switch (event.kind) {
         case Kind::kTick: OnTick(event.node); break;
         case Kind::kArrive: OnArrive(event.node, event.carried); break;
@@ -329,6 +333,7 @@ class Run final : public Cluster {
   std::vector<Node> nodes_;
   NodeSet members_ = 0;
   std::priority_queue<Event> events_;
+  Progress progress_;
   uint64_t order_ = 0;
   Instant now_ = kStart;
   Instant quiet_at_ = kStart;

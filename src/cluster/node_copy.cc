@@ -25,7 +25,11 @@ void Node::TickCopy(Instant now) {
   if (copying_.from != 0 && After(copying_.asked, options_.ask_again) > now) return;
   if (copying_.from != 0 && copying_.tries >= kMostTries) GiveUpCopy();
   if (copy_at_ > now) return;
-  if (const uint32_t next = NextToAsk(now); next != 0) Ask(next, now);
+  if (const uint32_t next = NextToAsk(now); next != 0) {
+    Ask(next, now);
+  } else if (copied_) {
+    copying_ = {};  // whoever was asked is gone, and there is nobody else to ask
+  }
 }
 
 Instant Node::NextCopy() const {

@@ -2,6 +2,8 @@
 // datagrams, and cut nodes off. Chance is seeded. Each node carries a DebtReplica.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -110,14 +112,22 @@ class FakeNetwork {
   Node& node(const std::string& id) { return *machines_.at(id)->node; }
   DebtReplica& replica(const std::string& id) { return *machines_.at(id)->replica; }
 
+  // A node that is due again and again at one instant would keep its thread busy for nothing: that is a failure of
+  // whatever test it happens in.
   void RunFor(Duration d) {
     const Instant end = now + d;
+    int steps = 0;  // at one instant
     while (true) {
       Instant next = end;
       for (const auto& [id, machine] : machines_) {
         if (Ticks(id)) next = std::min(next, machine->node->NextTick());
       }
       for (const Flying& flying : flying_) next = std::min(next, flying.at);
+      steps = next > now ? 0 : steps + 1;
+      if (steps > kMostSteps) {
+        ADD_FAILURE() << "time stands still: a node is due for ever";
+        next = end;
+      }
       now = std::max(now, next);
       if (now >= end) return;
       Deliver();
@@ -143,6 +153,8 @@ class FakeNetwork {
     std::string from, to, bytes;
     bool question = false;  // of a stream
   };
+
+  static constexpr int kMostSteps = 1000;
 
   bool Ticks(const std::string& address) const {
     return runs(address) && !paused_.contains(address);

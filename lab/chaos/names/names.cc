@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "cluster/node.h"
 #include "lab/chaos/node_clock.h"
+#include "lab/chaos/progress.h"
 #include "lab/chaos/scenario.h"
 #include "replication/debt_replica.h"
 
@@ -205,20 +206,34 @@ class World {
 
   // ---- Time ----
 
+  Instant NextTick(const Process& process) const {
+    const bool never_done = !subject_.rests && now_ - process.started > 10s;
+    return never_done ? now_ : process.node->NextTick();
+  }
   void RunFor(Duration d) {
     const Instant end = now_ + d;
     while (outcome_.violation.empty()) {
       Instant next = end;
       for (const auto& [address, process] : processes_) {
-        if (!process->paused) next = std::min(next, process->node->NextTick());
+        if (!process->paused) next = std::min(next, NextTick(*process));
       }
       for (const Flying& one : flying_) next = std::min(next, one.at);
       for (const Restart& one : restarts_) next = std::min(next, one.at);
       if (next >= end) break;
       now_ = std::max(now_, next);
+      CheckProgress();
       Step();
     }
     now_ = std::max(now_, end);
+  }
+  void CheckProgress() {
+    if (progress_.Step(now_)) return;
+    std::string due;
+    for (const auto& [address, process] : processes_) {
+      if (process->paused || NextTick(*process) > now_) continue;
+      due += fmt::format(" {} at {} is due.", process->id, address);
+    }
+    Fail("progress", fmt::format("time stands still after {} steps.{}", progress_.steps(), due));
   }
   void Step() {
     Deliver();
@@ -381,6 +396,7 @@ class World {
   double loss_ = 0;
 
   Instant now_ = kStart;
+  Progress progress_;
   std::map<std::string, std::unique_ptr<Process>> processes_;  // by address
   std::map<std::string, uint32_t> lives_;
   std::set<std::pair<std::string, uint32_t>> used_;
@@ -398,7 +414,8 @@ class World {
 
 std::vector<PlantedNamesBug> PlantedNamesBugs() {
   return {{"never-challenges", "whoever bears a name is not asked", {.challenges = false}},
-          {"never-yields", "who has lost its name goes on", {.yields = false}}};
+          {"never-yields", "who has lost its name goes on", {.yields = false}},
+          {"never-rests", "a node is due again as soon as it was called", {.rests = false}}};
 }
 
 NamesOutcome RunNames(uint64_t seed, const NamesSubject& subject, std::vector<std::string>* trace) {
