@@ -41,6 +41,17 @@ OrderedJson NumberInQuery(const char* name, std::string_view about) {
   return Parameter("query", name, {{"type", "integer"}, {"minimum", 0}}, about);
 }
 
+// The parameters that a path has in braces. A list is filled, never written as {one}: compilers differ on
+// whether that is a list of one value or the value itself.
+OrderedJson ParametersOf(std::string_view path) {
+  OrderedJson list = OrderedJson::array();
+  for (size_t at = 0; (at = path.find('{', at)) != std::string_view::npos; ++at) {
+    const std::string name(path.substr(at + 1, path.find('}', at) - at - 1));
+    list.push_back(Parameter("path", name.c_str(), {{"type", "string"}}, "", true));
+  }
+  return list;
+}
+
 // An operation, said piece by piece.
 class Operation {
  public:
@@ -142,8 +153,9 @@ void AddHolds(OrderedJson& paths) {
           .Answers(200, Ref("Opened", "Session"))
           .Errors()
           .Finish();
-  OrderedJson& session = paths["/v1/session/{session}"];
-  session["parameters"] = {Parameter("path", "session", {{"type", "string"}}, "", true)};
+  constexpr std::string_view kSession = "/v1/session/{session}";
+  OrderedJson& session = paths[std::string(kSession)];
+  session["parameters"] = ParametersOf(kSession);
   session["post"] = Operation("renewSession", "Holds", "Renew a session")
                         .Answers(200, Ref("Renewed", "Session"))
                         .Errors()
@@ -198,15 +210,6 @@ OrderedJson SchemaOf(const Part& part) {
     case Part::kList: return {{"type", "array"}, {"items", one}};
     default: return {{"type", "object"}, {"additionalProperties", one}};
   }
-}
-
-OrderedJson ParametersOf(std::string_view path) {
-  OrderedJson list = OrderedJson::array();
-  for (size_t at = 0; (at = path.find('{', at)) != std::string_view::npos; ++at) {
-    const std::string name(path.substr(at + 1, path.find('}', at) - at - 1));
-    list.push_back(Parameter("path", name.c_str(), {{"type", "string"}}, "", true));
-  }
-  return list;
 }
 
 Operation Write(const Part& part, const char* verb, std::string_view summary) {
