@@ -1,5 +1,7 @@
 #include "limiter/slot_names.h"
 
+#include <algorithm>
+
 #include <absl/container/flat_hash_set.h>
 
 #include "rules/limit_text.h"

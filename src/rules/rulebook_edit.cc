@@ -1,6 +1,7 @@
 #include "rules/rulebook_edit.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace weir {
 namespace {

@@ -2,6 +2,8 @@
 // was counted stays counted, whatever is shared between one rulebook and the next.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <random>
 

@@ -2,6 +2,8 @@
 // the other what did not change.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <random>
 
