@@ -59,16 +59,15 @@ std::optional<Error> ConfigStore::TakeUp() {
   if (next.version == state_.version && state_.rules != nullptr) return std::nullopt;
   const auto names = database_->Query("SELECT name, version FROM weir_namespaces ORDER BY name");
   if (!names) return names.error();
+  // A version that went back is another database's, of which nothing is known.
+  const bool goes_on = next.version > state_.version && state_.rules != nullptr;
   std::vector<Namespace> namespaces;
   for (const DatabaseRow& row : *names) {
     const std::string& name = *row[0];
     const uint64_t version = NumberOf(row[1]);
     const auto known = state_.trees.find(name);
-    // A version that went back is another database's, of which nothing is known.
-    if (known != state_.trees.end() && known->second->version() == version &&
-        next.version > state_.version && state_.rules != nullptr) {
+    if (goes_on && known != state_.trees.end() && known->second->version() == version) {
       next.trees[name] = known->second;
-      namespaces.push_back(*state_.rules->FindNamespace(name));
       continue;
     }
     const auto json = database_->Query("SELECT json FROM weir_namespaces WHERE name = $1", {name});
@@ -82,7 +81,15 @@ std::optional<Error> ConfigStore::TakeUp() {
     }
     for (Namespace& ns : read.namespaces) namespaces.push_back(std::move(ns));
   }
-  next.rules = std::make_shared<Rulebook>(std::move(namespaces));
+  if (goes_on) {
+    std::vector<std::string> gone;
+    for (const auto& [name, tree] : state_.trees) {
+      if (!next.trees.contains(name)) gone.push_back(name);
+    }
+    next.rules = state_.rules->With(std::move(namespaces), gone);
+  } else {
+    next.rules = std::make_shared<Rulebook>(std::move(namespaces));
+  }
   state_ = std::move(next);
   return std::nullopt;
 }

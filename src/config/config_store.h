@@ -8,8 +8,8 @@
 // read the rules as the limiter would, and only then write. So nothing that is not a good rulebook
 // is ever stored, and two servers on one database never lose an update.
 //
-// What is read is what was changed: the namespace, or the one resource (namespace_tree.h). The rest of
-// the new rulebook is copied from the last.
+// What is read is what was changed: the namespace, or the one resource (namespace_tree.h). The new
+// rulebook shares the rest with the last.
 //
 // What is stored is what was written, except for what normalisation put right. `undo` is a JSON patch
 // that leads from the namespace after the change to the one before: a rollback applies them from the

@@ -3,13 +3,10 @@
 
 #include <algorithm>
 
-#include "rules/document.h"
+#include "rules/source.h"
 
 namespace weir {
 namespace {
-
-// Where a text is shorter, no count of nodes in it can be too large (rules/document.h).
-constexpr size_t kSurelyFewNodes = Document::kMostNodes;
 
 DatabaseValue Stored(const Json* json) {
   return json == nullptr || json->is_null() ? DatabaseValue() : DatabaseValue(PrintJson(*json));
@@ -48,9 +45,8 @@ Error ConfigStore::Mistake(const Draft& draft, const std::vector<Diagnostic>& er
   // Written with one member a line, so that the line tells which one is meant.
   std::vector<std::pair<std::string, Json>> trees(draft.trees.begin(), draft.trees.end());
   if (draft.edit) {
-    Json tree = *TreeOf(draft.namespace_name);
-    tree["resources"] = {{draft.edit->resource, draft.edit->value}};
-    trees.emplace_back(draft.namespace_name, std::move(tree));
+    trees.emplace_back(draft.namespace_name,
+                       state_.trees.at(draft.namespace_name)->Around(*draft.edit));
   }
   for (const auto& [name, json] : trees) {
     if (json.is_null()) continue;
@@ -80,7 +76,8 @@ NamespacesRead ConfigStore::ReadDraft(const Draft& draft, Checked& checked) cons
     if (!json.is_null()) take(name, NamespaceTree::FileOf(name, PrintJson(json)));
   }
   if (draft.edit) {
-    take(draft.namespace_name, state_.trees.at(draft.namespace_name)->FileWith(*draft.edit));
+    const Json small = state_.trees.at(draft.namespace_name)->Around(*draft.edit);
+    take(draft.namespace_name, NamespaceTree::FileOf(draft.namespace_name, PrintJson(small)));
   }
   return all;
 }
@@ -101,24 +98,23 @@ void ConfigStore::Widen(Draft& draft) const {
 // Of an edit the rest of the namespace was not read: it counts, too.
 bool ConfigStore::HasTooManyLimits(const Draft& draft, const Checked& checked) const {
   if (!draft.edit) return false;
-  const auto count = [](const Namespace& ns) {
-    size_t limits = 0;
-    for (const Resource& resource : ns.resources) {
-      limits += resource.limits.size();
-      for (const Override& one : resource.overrides) limits += one.limits.size();
-    }
-    return limits;
-  };
-  return count(*state_.rules->FindNamespace(draft.namespace_name)) +
-             count(checked.namespaces.at(draft.namespace_name)) >
-         Source::kMostLimits;
+  size_t limits = state_.rules->LimitCountOf(draft.namespace_name);
+  const auto less = [&](const RuleLimit&) { --limits; };
+  const auto more = [&](const RuleLimit&) { ++limits; };
+  if (const Resource* before =
+          state_.rules->FindResource(draft.namespace_name, draft.edit->resource)) {
+    ForEachLimit(*before, less);
+  }
+  for (const Resource& one : checked.namespaces.at(draft.namespace_name).resources) {
+    ForEachLimit(one, more);
+  }
+  return limits > Source::kMostLimits;
 }
 
 Result<ConfigStore::Checked> ConfigStore::Check(Draft& draft) const {
   Checked checked;
-  // Bounds are on whole namespaces.
-  if (draft.edit &&
-      state_.trees.at(draft.namespace_name)->TextWith(*draft.edit).size() > kSurelyFewNodes) {
+  // Bounds are on whole namespaces; what goes beyond them is told by who reads it whole.
+  if (draft.edit && !state_.trees.at(draft.namespace_name)->IsWithinBounds(*draft.edit)) {
     Widen(draft);
   }
   // Once more after something was put right, which must then be good.
@@ -159,18 +155,17 @@ Result<ConfigStore::Checked> ConfigStore::Check(Draft& draft) const {
 std::shared_ptr<const Rulebook> ConfigStore::RulesWith(std::map<std::string, Namespace> changed,
                                                        const Draft& draft) const {
   if (draft.edit) {
-    Namespace& ns = changed.at(draft.namespace_name);
-    ns = WithResource(*state_.rules->FindNamespace(draft.namespace_name), std::move(ns),
-                      draft.edit->resource);
-  }
-  for (const auto& [name, tree] : state_.trees) {
-    if (draft.trees.contains(name) || changed.contains(name)) continue;
-    changed.emplace(name, *state_.rules->FindNamespace(name));
+    std::vector<Resource>& read = changed.at(draft.namespace_name).resources;
+    if (!read.empty()) return state_.rules->WithResource(std::move(read.front()));
+    return state_.rules->WithoutResource(draft.namespace_name, draft.edit->resource);
   }
   std::vector<Namespace> namespaces;
-  namespaces.reserve(changed.size());
+  std::vector<std::string> gone;
   for (auto& [name, ns] : changed) namespaces.push_back(std::move(ns));
-  return std::make_shared<Rulebook>(std::move(namespaces));
+  for (const auto& [name, json] : draft.trees) {
+    if (json.is_null()) gone.push_back(name);
+  }
+  return state_.rules->With(std::move(namespaces), gone);
 }
 
 std::optional<Error> ConfigStore::SaveNamespace(const std::string& name, const std::string* text,

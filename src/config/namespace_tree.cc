@@ -1,25 +1,58 @@
 #include "config/namespace_tree.h"
 
-#include <algorithm>
+#include "rules/document.h"
 
 namespace weir {
 namespace {
 
 constexpr const char* kResources = "resources";
 
-void AppendMember(std::string& text, std::string_view key, std::string_view value) {
+void AppendPiece(std::string& text, std::string_view piece) {
   if (text.back() != '{') text += ',';
-  text += PrintJson(std::string(key));
-  text += ':';
-  text += value;
+  text += piece;
+}
+
+// As the reader of rules counts: keys are nodes, too.
+uint64_t CountNodes(const Json& value) {
+  uint64_t nodes = 1;
+  if (!value.is_structured()) return nodes;
+  for (const Json& member : value) nodes += CountNodes(member) + (value.is_object() ? 1 : 0);
+  return nodes;
 }
 
 }  // namespace
 
+NamespaceTree::Size& NamespaceTree::Size::operator+=(const Size& other) {
+  bytes += other.bytes;
+  nodes += other.nodes;
+  return *this;
+}
+
+NamespaceTree::Size& NamespaceTree::Size::operator-=(const Size& other) {
+  bytes -= other.bytes;
+  nodes -= other.nodes;
+  return *this;
+}
+
+NamespaceTree::Piece NamespaceTree::PieceOf(const std::string& name, const Json& value) {
+  Piece piece{PrintJson(name) + ':' + PrintJson(value), {}};
+  piece.size = {piece.text.size() + 1, 1 + CountNodes(value)};  // a comma, too
+  return piece;
+}
+
 NamespaceTree::NamespaceTree(std::string name, uint64_t version, Json json)
-    : name_(std::move(name)), version_(version), json_(std::move(json)) {
-  if (!HasResources()) return;
-  for (const auto& one : json_[kResources].items()) pieces_[one.key()] = PrintJson(one.value());
+    : version_(version), json_(std::move(json)) {
+  size_ = PieceOf("namespaces", {{name, Json::object()}}).size;
+  const bool split = HasResources();
+  for (const auto& member : json_.items()) {
+    if (split && member.key() == kResources) continue;
+    size_ += PieceOf(member.key(), member.value()).size;
+  }
+  if (!split) return;
+  size_ += PieceOf(kResources, Json::object()).size;
+  for (const auto& one : json_[kResources].items()) {
+    size_ += (pieces_[one.key()] = PieceOf(one.key(), one.value())).size;
+  }
 }
 
 bool NamespaceTree::HasResources() const {
@@ -34,24 +67,24 @@ const Json* NamespaceTree::FindResource(const std::string& name) const {
   return found == json_[kResources].end() ? nullptr : &*found;
 }
 
-std::string NamespaceTree::TextWith(const std::string& resource, const std::string* piece,
-                                    bool alone) const {
+std::string NamespaceTree::TextWith(const std::string& resource, const Piece* piece) const {
   if (!json_.is_object()) return PrintJson(json_);
   std::string text = "{";
+  text.reserve(size_.bytes + (piece == nullptr ? 0 : piece->size.bytes));
   for (const auto& member : json_.items()) {
     if (member.key() != kResources || !member.value().is_object()) {
-      AppendMember(text, member.key(), PrintJson(member.value()));
+      AppendPiece(text, PieceOf(member.key(), member.value()).text);
       continue;
     }
-    AppendMember(text, kResources, "{");
+    AppendPiece(text, "\"resources\":{");
     bool placed = piece == nullptr;
     const auto place = [&] {
       placed = true;
-      AppendMember(text, resource, *piece);
+      AppendPiece(text, piece->text);
     };
     for (const auto& [name, own] : pieces_) {
       if (!placed && resource <= name) place();
-      if (!alone && name != resource) AppendMember(text, name, own);
+      if (name != resource) AppendPiece(text, own.text);
     }
     if (!placed) place();
     text += '}';
@@ -62,47 +95,48 @@ std::string NamespaceTree::TextWith(const std::string& resource, const std::stri
 
 std::string NamespaceTree::TextWith(const Edit& edit) const {
   if (edit.value.is_null()) return TextWith(edit.resource, nullptr);
-  const std::string piece = PrintJson(edit.value);
+  const Piece piece = PieceOf(edit.resource, edit.value);
   return TextWith(edit.resource, &piece);
 }
 
-std::string NamespaceTree::FileWith(const Edit& edit) const {
-  const std::string piece = PrintJson(edit.value);
-  return FileOf(name_, TextWith(edit.resource, edit.value.is_null() ? nullptr : &piece, true));
+Json NamespaceTree::Around(const Edit& edit) const {
+  Json small = Json::object();
+  // A limit that says nothing has its namespace's coordination.
+  if (const auto said = json_.find("coordination"); said != json_.end()) {
+    small["coordination"] = *said;
+  }
+  small[kResources] = Json::object();
+  if (!edit.value.is_null()) small[kResources][edit.resource] = edit.value;
+  return small;
+}
+
+bool NamespaceTree::IsWithinBounds(const Edit& edit) const {
+  Size size = size_;
+  if (const auto before = pieces_.find(edit.resource); before != pieces_.end()) {
+    size -= before->second.size;
+  }
+  if (!edit.value.is_null()) size += PieceOf(edit.resource, edit.value).size;
+  return size.bytes <= Document::kMostBytes && size.nodes <= Document::kMostNodes;
 }
 
 void NamespaceTree::Apply(Edit edit, uint64_t version) {
   version_ = version;
+  if (const auto before = pieces_.find(edit.resource); before != pieces_.end()) {
+    size_ -= before->second.size;
+  }
   if (edit.value.is_null()) {
     pieces_.erase(edit.resource);
     json_[kResources].erase(edit.resource);
     return;
   }
-  pieces_[edit.resource] = PrintJson(edit.value);
+  size_ += (pieces_[edit.resource] = PieceOf(edit.resource, edit.value)).size;
   json_[kResources][edit.resource] = std::move(edit.value);
 }
 
 std::string NamespaceTree::FileOf(const std::string& name, std::string_view text) {
-  std::string file = "{\"namespaces\":{";
-  AppendMember(file, name, text);
+  std::string file = "{\"namespaces\":{" + PrintJson(name) + ':';
+  file += text;
   return file + "}}";
-}
-
-Namespace WithResource(const Namespace& before, Namespace read, const std::string& resource) {
-  std::vector<Resource> changed = std::move(read.resources);
-  read.resources.clear();
-  read.resources.reserve(before.resources.size() + 1);
-  // In the order of names, as they are written.
-  bool placed = changed.empty();
-  for (const Resource& one : before.resources) {
-    if (!placed && resource <= one.name) {
-      read.resources.push_back(std::move(changed.front()));
-      placed = true;
-    }
-    if (one.name != resource) read.resources.push_back(one);
-  }
-  if (!placed) read.resources.push_back(std::move(changed.front()));
-  return read;
 }
 
 }  // namespace weir

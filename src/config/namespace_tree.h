@@ -30,25 +30,35 @@ class NamespaceTree {
   const Json* FindResource(const std::string& name) const;
   // The whole text as it would be with this edit.
   std::string TextWith(const Edit& edit) const;
-  // A file of rules that has this resource alone, and all that the namespace says beside resources.
-  std::string FileWith(const Edit& edit) const;
+  // The namespace with this resource alone, beside what the reading of a resource depends on.
+  Json Around(const Edit& edit) const;
+  // False if the whole could be too large to be read, with this edit (rules/document.h).
+  bool IsWithinBounds(const Edit& edit) const;
   void Apply(Edit edit, uint64_t version);
 
   // A file of rules with the whole namespace.
   static std::string FileOf(const std::string& name, std::string_view text);
 
  private:
-  // `piece` null: without that resource; `alone`: without all others.
-  std::string TextWith(const std::string& resource, const std::string* piece,
-                       bool alone = false) const;
+  // What a part of the text takes.
+  struct Size {
+    uint64_t bytes = 0, nodes = 0;
+    Size& operator+=(const Size& other);
+    Size& operator-=(const Size& other);
+  };
+  // A member of a map: its name, a colon and its value.
+  struct Piece {
+    std::string text;
+    Size size;
+  };
+  static Piece PieceOf(const std::string& name, const Json& value);
+  // `piece` null: without that resource.
+  std::string TextWith(const std::string& resource, const Piece* piece) const;
 
-  std::string name_;
   uint64_t version_;
   Json json_;
-  std::map<std::string, std::string> pieces_;  // the text of each resource
+  std::map<std::string, Piece> pieces_;  // of each resource
+  Size size_;                            // of all
 };
-
-// The namespace that `read` (of a file by FileWith) makes of the one that is in force.
-Namespace WithResource(const Namespace& before, Namespace read, const std::string& resource);
 
 }  // namespace weir

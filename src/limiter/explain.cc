@@ -54,7 +54,7 @@ void ExplainLimits(const RulesInForce& in_force, std::span<const RuleLimit> rule
       decision.remaining = charge->remaining;
       decision.reset_after = charge->reset_after;
     }
-    if (limit.of_tiers) ExplainTiers(rule, *charge, decision.tiers);
+    if (rule.of_tiers) ExplainTiers(rule, *charge, decision.tiers);
     ++charge;
   }
 }

@@ -59,16 +59,22 @@ Limiter::Impl::Impl(std::shared_ptr<const Rulebook> rules, const LimiterOptions&
       copies_from_(After(time_.Of(now), options.no_copies_for)),
       holds_room_(&store_, store_.limits(), MemoryOf(options) / 2),
       holds_(options.node, options.holds_outstanding, holds_room_, MostSessions(options)),
-      waiting_(holds_room_, store_.limits()) {
+      waiting_(holds_room_, store_.limits()),
+      names_(store_.limits()) {
   Install(std::move(rules), now);
 }
 
 void Limiter::Impl::Install(std::shared_ptr<const Rulebook> rules, Instant told) {
   const Instant now = time_.Of(told);
-  const std::lock_guard lock(mutex_);
-  rules_ = std::make_shared<RulesInForce>(std::move(rules), rules_.get(), hash_, store_.limits(),
-                                          gone_, now);
-  version_.fetch_add(1, std::memory_order_release);
+  const std::lock_guard installing(install_mutex_);
+  auto next =
+      std::make_shared<const RulesInForce>(std::move(rules), rules_.get(), hash_, names_, now);
+  // What is replaced is given up by this thread, unless another still looks at it.
+  {
+    const std::lock_guard lock(mutex_);
+    rules_.swap(next);
+    version_.fetch_add(1, std::memory_order_release);
+  }
 }
 
 const RulesInForce& Limiter::Impl::InForce() {

@@ -156,9 +156,10 @@ class Limiter::Impl {
   HoldBook holds_;
   WaitRoom waiting_;
 
+  std::mutex install_mutex_;  // held while rules are installed, and never by a decision
+  SlotNames names_;           // guarded by install_mutex_
   std::mutex mutex_;
-  std::shared_ptr<const RulesInForce> rules_;  // guarded by mutex_
-  RulesInForce::GoneByName gone_;              // guarded by mutex_
+  std::shared_ptr<const RulesInForce> rules_;  // guarded by mutex_; changed by who has both
 };
 
 // Fills in what the user is told from what the store has answered (explain.cc).

@@ -5,11 +5,12 @@ namespace weir {
 
 std::vector<SavedState> Limiter::Impl::TakeChanged(Instant told) {
   const Instant now = time_.Of(told);
-  const RulesInForce& rules = InForce();
   std::vector<SavedState> changed;
-  for (SavedCell& cell : store_.TakeChanged(now)) {
-    const RulesInForce::Persistent* limit =
-        cell.slot == nullptr ? nullptr : rules.FindPersistent(*cell.slot);
+  std::vector<SavedCell> cells = store_.TakeChanged(now);
+  const std::lock_guard lock(install_mutex_);
+  for (SavedCell& cell : cells) {
+    const SlotNames::Persistent* limit =
+        cell.slot == nullptr ? nullptr : names_.FindPersistent(*cell.slot);
     if (cell.slot != nullptr && limit == nullptr) continue;  // its rule has gone, and may come back
     SavedState& one = changed.emplace_back();
     one.key_high = cell.key.high;
@@ -28,10 +29,10 @@ std::vector<SavedState> Limiter::Impl::TakeChanged(Instant told) {
 
 size_t Limiter::Impl::Restore(std::span<const SavedState> saved, Instant told) {
   const Instant now = time_.Of(told);
-  const RulesInForce& rules = InForce();
+  const std::lock_guard lock(install_mutex_);
   size_t restored = 0;
   for (const SavedState& one : saved) {
-    const RulesInForce::Persistent* limit = rules.FindPersistent(one.limit);
+    const SlotNames::Persistent* limit = names_.FindPersistent(one.limit);
     if (limit == nullptr) continue;
     SavedCell cell{.key = {one.key_high, one.key_low}, .slot = limit->slot, .use = one.use};
     if (one.numbers == limit->numbers) cell.bytes = one.state;
@@ -45,9 +46,8 @@ void Limiter::Impl::LookAgain(std::span<const SavedState> saved) {
 }
 
 std::vector<std::string> Limiter::Impl::PersistentLimits() {
-  std::vector<std::string> names;
-  for (const RulesInForce::Persistent& one : InForce().persistent()) names.push_back(one.name);
-  return names;
+  const std::lock_guard lock(install_mutex_);
+  return names_.PersistentNames();
 }
 
 }  // namespace weir

@@ -2,26 +2,12 @@
 
 #include <algorithm>
 
-#include <absl/container/flat_hash_set.h>
-
-#include "rules/limit_text.h"
+#include <absl/container/flat_hash_map.h>
 
 namespace weir {
-
-Sharing SharingOf(const Coordination& coordination) {
-  if (coordination.kind != Coordination::Kind::kReplicated) return Sharing::kNone;
-  if (coordination.variant == "counter") return Sharing::kCounter;
-  return coordination.variant == "queue" ? Sharing::kQueue : Sharing::kDebt;
-}
-
 namespace {
 
-// Parts with their lengths: no two lists make the same name.
-std::string Join(const std::vector<std::string>& parts) {
-  std::string name;
-  for (const std::string& part : parts) name += std::to_string(part.size()) + ':' + part;
-  return name;
-}
+using SomeLimits = std::vector<const RuleLimit*>;
 
 KeyShape ShapeOf(const RuleLimit& limit) {
   if (limit.key.empty()) return KeyShape::kNothing;
@@ -29,196 +15,119 @@ KeyShape ShapeOf(const RuleLimit& limit) {
   return subject ? KeyShape::kSubject : KeyShape::kParts;
 }
 
-SlotTraits TraitsOf(const RuleLimit& limit) {
-  return {.deny_when_full = limit.on_failure == OnFailure::kDeny,
-          .persist = limit.persist,
-          .sharing = SharingOf(limit.coordination)};
+bool IsOfDescriptor(const RuleLimit& limit) {
+  return limit.identity.size() >= 3 && limit.identity[1] == "descriptor";
 }
 
-bool Same(const LimitSlot& slot, const RuleLimit& limit) {
-  return SameNumbers(slot.limit, limit.limit) && slot.traits == TraitsOf(limit);
-}
-
-// All that a state's meaning depends on.
-std::string NumbersText(const RuleLimit& rule) {
-  const auto* tiers = std::get_if<BurstTiers>(&rule.limit);
-  if (tiers == nullptr) return PrintFlow(NumberFields(rule));
-  std::string text = "tiers";
-  for (const BurstTiers::Tier& tier : tiers->tiers) {
-    for (const int64_t n : {static_cast<int64_t>(tier.limit), tier.window.count(),
-                            tier.active.count(), tier.cooldown.count()}) {
-      text += ' ' + std::to_string(n);
-    }
-    text += tier.skippable ? " skippable" : "";
-  }
-  return text;
+std::string DescriptorName(const RuleLimit& limit) {
+  return limit.identity[0] + '\n' + limit.identity[2];
 }
 
 }  // namespace
 
-// What overrides something comes after what it overrides.
-std::vector<RulesInForce::Named> RulesInForce::NameAll(const Rulebook& rules) {
-  std::vector<Named> overriding(rules.all().size());
-  for (const Namespace& ns : rules.namespaces()) {
-    for (const Resource& resource : ns.resources) {
-      for (const Override& override : resource.overrides) {
-        for (const RuleLimit& limit : override.limits) {
-          const std::string base = Join(limit.identity);
-          overriding[limit.index] = {base + '@' + override.subject, base, &limit};
-        }
-      }
-    }
-  }
-  std::vector<Named> named;
-  for (const RuleLimit* limit : rules.all()) {
-    if (overriding[limit->index].limit == nullptr)
-      named.push_back({Join(limit->identity), "", limit});
-  }
-  for (Named& one : overriding) {
-    if (one.limit != nullptr) named.push_back(std::move(one));
-  }
-  return named;
-}
-
 RulesInForce::RulesInForce(std::shared_ptr<const Rulebook> rules, const RulesInForce* before,
-                           const KeyedHash& hash, LimitTable& limits, GoneByName& gone, Instant now)
-    : rules_(std::move(rules)), limits_(rules_->all().size()), named_(NameAll(*rules_)) {
-  for (const Named& named : named_) {
-    LimitInForce& in_force = limits_[named.limit->index];
-    in_force.salt = hash.OfAll(named.limit->identity);
-    in_force.shape = ShapeOf(*named.limit);
-    in_force.numbers = named.limit->unlimited ? LimitNumbers{kUnlimited, {}, kUnlimited}
-                                              : Numbers(named.limit->limit);
-    if (named.limit->unlimited) continue;
-    in_force.slot = SlotFor(named, before, limits, now);
-    in_force.without_slot = in_force.slot == nullptr;
-    if (in_force.without_slot) continue;
-    by_name_.emplace(named.name, in_force.slot);
-    if (named.limit->persist) {
-      persistent_.push_back({named.name, NumbersText(*named.limit), in_force.slot});
-    }
+                           const KeyedHash& hash, SlotNames& names, Instant now)
+    : rules_(std::move(rules)) {
+  AddLimits(before, hash, names, now);
+  AddResources(before);
+}
+
+void RulesInForce::AddLimits(const RulesInForce* before, const KeyedHash& hash, SlotNames& names,
+                             Instant now) {
+  const SlotNames::Limits is = rules_->all();
+  const SlotNames::Limits was = before == nullptr ? SlotNames::Limits() : before->rules_->all();
+  SomeLimits leave, come;
+  for (size_t i = 0; i < std::max(is.size(), was.size()); ++i) {
+    const RuleLimit* old = i < was.size() ? was[i] : nullptr;
+    const RuleLimit* next = i < is.size() ? is[i] : nullptr;
+    if (old == next) continue;
+    if (old != nullptr) leave.push_back(old);
+    if (next != nullptr) come.push_back(next);
   }
-  if (before != nullptr) Retire(*before, limits, gone, now);
-  TakeBack(limits, gone, now);
-  AddTallies(before);
-  AddDescriptorTallies(before);
-}
-
-const RulesInForce::Persistent* RulesInForce::FindPersistent(const LimitSlot& slot) const {
-  const auto is_it = [&](const Persistent& one) { return one.slot == &slot; };
-  const auto found = std::find_if(persistent_.begin(), persistent_.end(), is_it);
-  return found == persistent_.end() ? nullptr : &*found;
-}
-
-const RulesInForce::Persistent* RulesInForce::FindPersistent(std::string_view name) const {
-  const auto is_it = [&](const Persistent& one) { return one.name == name; };
-  const auto found = std::find_if(persistent_.begin(), persistent_.end(), is_it);
-  return found == persistent_.end() ? nullptr : &*found;
-}
-
-const LimitSlot* RulesInForce::SlotFor(const Named& named, const RulesInForce* before,
-                                       LimitTable& limits, Instant now) const {
+  limits_.reserve(is.size());
   if (before != nullptr) {
-    const auto found = before->by_name_.find(named.name);
-    if (found != before->by_name_.end() && Same(*found->second, *named.limit)) {
-      return found->second;
-    }
+    const size_t both = std::min(is.size(), before->limits_.size());
+    limits_.assign(before->limits_.begin(), before->limits_.begin() + static_cast<ptrdiff_t>(both));
   }
-  if (!named.base.empty()) {
-    const auto base = by_name_.find(named.base);
-    if (base != by_name_.end() && Same(*base->second, *named.limit)) return base->second;
+  limits_.resize(is.size());
+  const std::vector<const LimitSlot*> slots = names.Change(leave, come, now);
+  for (size_t i = 0; i < come.size(); ++i) {
+    const RuleLimit& limit = *come[i];
+    limits_[limit.index] = {.slot = slots[i],
+                            .without_slot = slots[i] == nullptr && !limit.unlimited,
+                            .salt = hash.OfAll(limit.identity),
+                            .numbers = limit.unlimited ? LimitNumbers{kUnlimited, {}, kUnlimited}
+                                                       : Numbers(limit.limit),
+                            .shape = ShapeOf(limit)};
   }
-  return limits.Add(named.limit->limit, TraitsOf(*named.limit), now, named.limit->identity[0]);
+  AddDescriptorTallies(leave, come, before);
 }
 
-// Slots that are no longer in use lead to what took their place.
-void RulesInForce::Retire(const RulesInForce& before, LimitTable& limits, GoneByName& gone,
-                          Instant now) const {
-  absl::flat_hash_set<const LimitSlot*> done;
-  for (const auto& [name, slot] : by_name_) done.insert(slot);
-  for (const Named& named : before.named_) {
-    const auto was = before.by_name_.find(named.name);
-    if (was == before.by_name_.end() || !done.insert(was->second).second) continue;
-    auto next = by_name_.find(named.name);
-    if (next == by_name_.end() && !named.base.empty()) next = by_name_.find(named.base);
-    if (next != by_name_.end()) {
-      limits.Replace(was->second, was->second->serial, next->second, now);
-    } else {
-      limits.Retire(was->second);
-      gone[named.name] = {was->second, was->second->serial};
-    }
+void RulesInForce::AddDescriptorTallies(std::span<const RuleLimit* const> leave,
+                                        std::span<const RuleLimit* const> come,
+                                        const RulesInForce* before) {
+  SharedArray<std::shared_ptr<LimitTally>> none;
+  SharedArray<std::shared_ptr<LimitTally>>::Edit edit(
+      before == nullptr ? none : before->descriptor_tallies_);
+  edit.Grow(rules_->all().size());
+  absl::flat_hash_map<std::string, std::shared_ptr<LimitTally>> known;
+  for (const RuleLimit* limit : leave) {
+    if (!IsOfDescriptor(*limit)) continue;
+    known[DescriptorName(*limit)] = edit[limit->index];
+    edit.At(limit->index).reset();
   }
+  for (const RuleLimit* limit : come) {
+    if (!IsOfDescriptor(*limit)) continue;
+    std::shared_ptr<LimitTally>& tally = known[DescriptorName(*limit)];
+    if (tally == nullptr) tally = std::make_shared<LimitTally>(limit->identity[2]);
+    edit.At(limit->index) = tally;
+  }
+  descriptor_tallies_ = std::move(edit).Finish();
 }
 
-void RulesInForce::TakeBack(LimitTable& limits, GoneByName& gone, Instant now) const {
-  for (auto it = gone.begin(); it != gone.end();) {
-    const auto [slot, serial] = it->second;
-    const auto back = by_name_.find(it->first);
-    if (back != by_name_.end()) limits.Replace(slot, serial, back->second, now);
-    const bool settled = back != by_name_.end() || slot->serial != serial;
-    const auto here = it++;
-    if (settled) gone.erase(here);
+void RulesInForce::AddResources(const RulesInForce* before) {
+  const uint32_t count = rules_->resource_bound();
+  const uint32_t known = before == nullptr ? 0 : before->rules_->resource_bound();
+  SharedArray<std::shared_ptr<const ResourceInForce>> none;
+  SharedArray<std::shared_ptr<const ResourceInForce>>::Edit edit(
+      before == nullptr ? none : before->resources_);
+  edit.Grow(count);
+  if (before != nullptr) tallies_ = before->tallies_;
+  tallies_.resize(std::max(count, known));
+  for (uint32_t i = 0; i < std::max(count, known); ++i) {
+    const Rulebook::Numbered is = i < count ? rules_->ResourceAt(i) : Rulebook::Numbered{};
+    const Rulebook::Numbered was = i < known ? before->rules_->ResourceAt(i) : Rulebook::Numbered{};
+    if (is == was) continue;
+    std::shared_ptr<const ResourceInForce>& place = edit.At(i);
+    place = is.resource == nullptr ? nullptr : MakeResource(is, before);
+    tallies_[i] = place == nullptr ? nullptr : place->tally.get();
   }
+  resources_ = std::move(edit).Finish();
 }
 
-void RulesInForce::AddTallies(const RulesInForce* before) {
-  for (const Namespace& ns : rules_->namespaces()) {
-    for (const Resource& resource : ns.resources) {
-      if (tallies_.size() <= resource.index) tallies_.resize(resource.index + 1);
-      const Resource* was =
-          before == nullptr ? nullptr : before->rules_->FindResource(ns.name, resource.name);
-      MarkTiers(resource.limits);
-      for (const Override& override : resource.overrides) MarkTiers(override.limits);
-      tallies_[resource.index] =
-          was == nullptr ? std::make_shared<Tally>() : before->tallies_[was->index];
-      AddLimitTallies(ns, resource, was == nullptr ? nullptr : &before->limit_tallies_[was->index]);
-    }
-  }
-}
-
-void RulesInForce::AddLimitTallies(const Namespace& ns, const Resource& resource,
-                                   const LimitTallies* before) {
-  if (limit_tallies_.size() <= resource.index) limit_tallies_.resize(resource.index + 1);
-  LimitTallies& tallies = limit_tallies_[resource.index];
+// What was counted of a resource of this name goes on.
+std::shared_ptr<const RulesInForce::ResourceInForce> RulesInForce::MakeResource(
+    const Rulebook::Numbered& one, const RulesInForce* before) const {
+  const Resource* was =
+      before == nullptr ? nullptr : before->rules_->FindResource(one.ns->name, one.resource->name);
+  const ResourceInForce* old = was == nullptr ? nullptr : before->resources_[was->index].get();
+  const auto made = std::make_shared<ResourceInForce>();
+  made->tally = old == nullptr ? std::make_shared<Tally>() : old->tally;
   const auto named = [](const LimitTallies& all, const std::string& name) {
     const auto is_it = [&](const auto& tally) { return tally->name == name; };
     const auto found = std::find_if(all.begin(), all.end(), is_it);
     return found == all.end() ? nullptr : *found;
   };
   const auto add = [&](const RuleLimit& limit) {
-    if (named(tallies, limit.name) != nullptr) return;
-    std::shared_ptr<LimitTally> tally = before == nullptr ? nullptr : named(*before, limit.name);
-    tallies.push_back(tally != nullptr ? tally : std::make_shared<LimitTally>(limit.name));
+    if (named(made->limits, limit.name) != nullptr) return;
+    std::shared_ptr<LimitTally> tally = old == nullptr ? nullptr : named(old->limits, limit.name);
+    made->limits.push_back(tally != nullptr ? tally : std::make_shared<LimitTally>(limit.name));
   };
-  for (const RuleLimit& limit : resource.limits) add(limit);
-  for (const Contract& contract : ns.contracts) {
+  for (const RuleLimit& limit : one.resource->limits) add(limit);
+  for (const Contract& contract : one.ns->contracts) {
     for (const RuleLimit& limit : contract.limits) add(limit);
   }
-}
-
-void RulesInForce::AddDescriptorTallies(const RulesInForce* before) {
-  absl::flat_hash_map<std::string, std::shared_ptr<LimitTally>> known;
-  if (before != nullptr) {
-    for (const auto& [ns, tally] : before->descriptor_tallies_)
-      known[ns + '\n' + tally->name] = tally;
-  }
-  descriptor_tally_.resize(limits_.size());
-  for (const RuleLimit* limit : rules_->all()) {
-    if (limit->identity.size() < 3 || limit->identity[1] != "descriptor") continue;
-    std::shared_ptr<LimitTally>& tally = known[limit->identity[0] + '\n' + limit->identity[2]];
-    if (tally == nullptr) tally = std::make_shared<LimitTally>(limit->identity[2]);
-    descriptor_tally_[limit->index] = tally;
-    descriptor_tallies_.push_back({limit->identity[0], tally});
-  }
-}
-
-// A resource's tiers come after its other limits, and the hard and global limits after the tiers.
-void RulesInForce::MarkTiers(std::span<const RuleLimit> limits) {
-  bool of_tiers = false;
-  for (const RuleLimit& limit : limits) {
-    of_tiers = of_tiers || std::holds_alternative<BurstTiers>(limit.limit);
-    limits_[limit.index].of_tiers = of_tiers;
-  }
+  return made;
 }
 
 }  // namespace weir

@@ -44,7 +44,9 @@ void Limiter::Impl::Sample(Instant now) {
   const int64_t second = SecondOf(now) - 1;  // the one that is just over
   int64_t last = sampled_second_.load(std::memory_order_relaxed);
   if (second <= last || !sampled_second_.compare_exchange_strong(last, second)) return;
-  for (const std::shared_ptr<Tally>& tally : InForce().tallies()) tally->Sample(second);
+  for (Tally* tally : InForce().tallies()) {
+    if (tally != nullptr) tally->Sample(second);
+  }
 }
 
 SubjectReport Limiter::Impl::Report(std::string_view ns, std::string_view resource,
@@ -88,18 +90,20 @@ LimiterCounts Limiter::Impl::AllCounts() {
   LimiterCounts all;
   all.adhoc = adhoc_counts_.Sum();
   const RulesInForce& rules = InForce();
-  for (const Namespace& ns : rules.rules().namespaces()) {
-    for (const Resource& resource : ns.resources) {
-      ResourceCounts counts{ns.name, resource.name, rules.TallyOf(resource).counts.Sum(), {}};
+  for (const auto& ns : rules.rules().namespaces()) {
+    for (const Resource& resource : ns.resources()) {
+      ResourceCounts counts{ns.terms.name, resource.name, rules.TallyOf(resource).counts.Sum(), {}};
       for (const auto& limit : rules.LimitTalliesOf(resource)) {
         counts.limits.push_back({limit->name, limit->refused.load(), limit->would_refuse.load()});
       }
       all.resources.push_back(std::move(counts));
     }
   }
-  for (const auto& [ns, tally] : rules.descriptor_tallies()) {
-    all.descriptors.push_back(
-        {ns, tally->name, tally->ok.load(), tally->refused.load(), tally->would_refuse.load()});
+  for (const RuleLimit* limit : rules.rules().all()) {
+    const LimitTally* tally = limit == nullptr ? nullptr : rules.DescriptorTallyOf(*limit);
+    if (tally == nullptr) continue;
+    all.descriptors.push_back({limit->identity[0], tally->name, tally->ok.load(),
+                               tally->refused.load(), tally->would_refuse.load()});
   }
   return all;
 }

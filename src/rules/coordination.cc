@@ -185,37 +185,16 @@ namespace {
 
 // Every limit of a namespace, those of overrides and descriptors included.
 template <typename See>
-void ForEachLimit(std::vector<DescriptorRule>& rules, const See& see) {
-  for (DescriptorRule& rule : rules) {
-    if (rule.limit) see(*rule.limit);
-    ForEachLimit(rule.descriptors, see);
-  }
-}
-
-template <typename See>
-void ForEachLimit(Namespace& ns, const See& see) {
-  for (Resource& resource : ns.resources) {
-    for (RuleLimit& limit : resource.limits) see(limit);
-    if (resource.copies) {
-      see(resource.copies->per_subject);
-      if (resource.copies->total) see(*resource.copies->total);
-      for (Group& group : resource.copies->groups) see(group.limit);
-    }
-    for (Override& one : resource.overrides) {
-      for (RuleLimit& limit : one.limits) see(limit);
-    }
-  }
-  for (Contract& contract : ns.contracts) {
-    for (RuleLimit& limit : contract.limits) see(limit);
-  }
-  ForEachLimit(ns.descriptors, see);
+void ForEachLimitOf(Namespace& ns, const See& see) {
+  for (Resource& resource : ns.resources) ForEachLimit(resource, see);
+  ForEachLimit(static_cast<NamespaceTerms&>(ns), see);
 }
 
 }  // namespace
 
 void GiveCoordination(const ParseOptions& options, Namespace& ns) {
   const Coordination given = ns.coordination.value_or(Coordination{});
-  ForEachLimit(ns, [&](RuleLimit& limit) {
+  ForEachLimitOf(ns, [&](RuleLimit& limit) {
     if (limit.own_coordination) {
       limit.own_coordination = limit.coordination != given;
     } else if (CoordinationProblem(given, limit.limit, options).empty()) {

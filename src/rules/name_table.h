@@ -24,12 +24,29 @@ class NameTable {
         mask_(slots_.empty() ? 0 : slots_.size() - 1) {}
 
   bool empty() const { return slots_.empty(); }
+  // How many it has room for; a table for more is another one.
+  size_t capacity() const { return slots_.size() / 2; }
 
-  // At most `count` of them, each under a name of its own.
+  // At most `capacity` of them, each under a name of its own.
   void Add(uint64_t hash, uint32_t place) {
     size_t i = hash & mask_;
     while (slots_[i].place != kNone) i = (i + 1) & mask_;
     slots_[i] = {static_cast<uint32_t>(hash >> 32), place};
+  }
+
+  // One that was added. `hash_of(place)`: under which another was. What stands behind it moves up, so
+  // that nobody looks for it behind a gap.
+  template <typename HashOf>
+  void Erase(uint64_t hash, uint32_t place, HashOf hash_of) {
+    size_t gap = hash & mask_;
+    while (slots_[gap].place != place) gap = (gap + 1) & mask_;
+    for (size_t i = (gap + 1) & mask_; slots_[i].place != kNone; i = (i + 1) & mask_) {
+      const size_t home = hash_of(slots_[i].place) & mask_;
+      if (((i - home) & mask_) < ((i - gap) & mask_)) continue;  // its home is behind the gap
+      slots_[gap] = slots_[i];
+      gap = i;
+    }
+    slots_[gap] = {0, kNone};
   }
 
   // The place for which `is_it(place)`, or kNone.

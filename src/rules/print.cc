@@ -79,12 +79,15 @@ class Printer {
   std::string Print(const Rulebook& rules) {
     if (rules.namespaces().empty()) return "namespaces: {}\n";
     lines_.Add("namespaces:");
-    for (const Namespace& ns : rules.namespaces()) lines_.Below([&] { PrintNamespace(ns); });
+    for (const auto& one : rules.namespaces()) {
+      lines_.Below([&] { PrintNamespace(one.terms, one.resources()); });
+    }
     return std::move(lines_).Take();
   }
 
  private:
-  void PrintNamespace(const Namespace& ns) {
+  template <typename Resources>
+  void PrintNamespace(const NamespaceTerms& ns, const Resources& resources) {
     lines_.Add(PrintScalar(ns.name) + ":");
     lines_.Below([&] {
       lines_.Add(std::string("unconfigured: ") + (ns.allow_unconfigured ? "allow" : "refuse"));
@@ -94,8 +97,8 @@ class Printer {
       if (!ns.default_contract.empty()) {
         lines_.Add("default_contract: " + PrintScalar(ns.default_contract));
       }
-      if (!ns.resources.empty()) lines_.Add("resources:");
-      for (const Resource& resource : ns.resources) lines_.Below([&] { PrintResource(resource); });
+      if (!resources.empty()) lines_.Add("resources:");
+      for (const Resource& resource : resources) lines_.Below([&] { PrintResource(resource); });
       if (!ns.contracts.empty()) lines_.Add("contracts:");
       for (const Contract& contract : ns.contracts) lines_.Below([&] { PrintContract(contract); });
       PrintDescriptors(ns.descriptors, lines_);

@@ -45,7 +45,10 @@ struct RuleLimit {
   OnFailure on_failure = OnFailure::kAllow;
   bool shadow = false;
   bool persist = false;
-  uint32_t index = 0;  // its place in Rulebook::all()
+  // These are set by the rulebook.
+  bool of_tiers = false;  // burst tiers, or the hard or global limit beside them
+  uint32_t index = 0;     // its place in Rulebook::all()
+  std::string only_for;   // the subject whose override it belongs to; empty: it is everybody's
 };
 
 }  // namespace weir

@@ -1,5 +1,6 @@
 // The rulebook: every rule in force, read-only after it was built (rules/parse.h), so that any
-// number of threads may match against it. A reload builds another one.
+// number of threads may match against it. A reload builds another one; a change of one namespace or one
+// resource makes another one that shares the rest with the last (rulebook_edit.cc).
 //
 // Matching allocates nothing and copies nothing: what applies to a request is at most two spans of
 // limits that were laid out when the rules were read, one of the resource (an override for a
@@ -13,73 +14,24 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "rules/descriptors.h"
+#include "base/shared_array.h"
 #include "rules/name_table.h"
-#include "rules/rule_limit.h"
+#include "rules/namespace.h"
 #include "weir/error.h"
 
 namespace weir {
-
-// What a resource's limits are for one subject.
-struct Override {
-  std::string subject;
-  std::vector<RuleLimit> limits;  // merged; of a copy-limited resource: per_subject alone
-};
-
-// Copies for some subjects together. Its limit is named "group:NAME".
-struct Group {
-  std::string name;
-  bool others = false;  // the subjects that are in no other group
-  std::vector<std::string> subjects;
-  RuleLimit limit;
-};
-
-struct CopyRules {
-  RuleLimit per_subject;
-  std::optional<RuleLimit> total;
-  std::vector<Group> groups;
-};
-
-struct Resource {
-  enum class Kind { kRate, kCopies };
-  std::string name;
-  std::string namespace_name;
-  Kind kind = Kind::kRate;
-  // kRate: in the order of the file, then "tiers", "hard_limit" and "global_limit" if it has them.
-  std::vector<RuleLimit> limits;
-  std::optional<CopyRules> copies;  // kCopies
-  std::vector<Override> overrides;
-  uint32_t index = 0;  // among the resources of the rulebook
-};
-
-struct Contract {
-  std::string name;
-  std::vector<std::string> subjects;
-  std::vector<RuleLimit> limits;
-};
-
-struct Namespace {
-  std::string name;
-  bool allow_unconfigured = false;  // unconfigured: allow
-  Enforcement enforcement = Enforcement::kOn;
-  std::string default_contract;  // empty: none
-  // Of limits that say nothing themselves, and of those that requests carry; none: not said here.
-  std::optional<Coordination> coordination;
-  std::vector<Resource> resources;
-  std::vector<Contract> contracts;
-  std::vector<DescriptorRule> descriptors;
-};
 
 // What applies to a request.
 struct Match {
   Code error = Code::kOk;  // or kUnknownNamespace, kUnknownResource, kWrongKind
   Enforcement enforcement = Enforcement::kOn;
-  const Namespace* ns = nullptr;
+  const NamespaceTerms* ns = nullptr;
   const Resource* resource = nullptr;  // null: not configured, where the namespace allows that
   std::span<const RuleLimit> limits;
   std::span<const RuleLimit> contract;
@@ -89,7 +41,7 @@ struct Match {
 struct CopiesMatch {
   Code error = Code::kOk;  // as above
   Enforcement enforcement = Enforcement::kOn;
-  const Namespace* ns = nullptr;
+  const NamespaceTerms* ns = nullptr;
   const Resource* resource = nullptr;      // null: not configured, where the namespace allows that
   const RuleLimit* per_subject = nullptr;  // null only if resource is
   const RuleLimit* total = nullptr;        // null: no such limit
@@ -98,7 +50,7 @@ struct CopiesMatch {
 
 // What applies to a descriptor.
 struct DescriptorMatch {
-  const Namespace* ns = nullptr;         // null: the domain is unknown
+  const NamespaceTerms* ns = nullptr;    // null: the domain is unknown
   const DescriptorRule* rule = nullptr;  // null: nothing matches
   const RuleLimit* limit = nullptr;      // null: nothing matches, or the rule is free
   uint64_t keyed = 0;                    // bit i: the value of the i-th entry belongs to the key
@@ -108,8 +60,16 @@ class Rulebook {
  public:
   // Takes what was read and found right; numbers the limits and the resources.
   explicit Rulebook(std::vector<Namespace> namespaces);
-  Rulebook(const Rulebook&) = delete;
   Rulebook& operator=(const Rulebook&) = delete;
+
+  // This one with `changed` in place of the namespaces of their names, and without those in `gone`.
+  // New ones come before the first whose name is greater.
+  std::shared_ptr<const Rulebook> With(std::vector<Namespace> changed,
+                                       std::span<const std::string> gone) const;
+  // This one with a resource in place of the one of its name.
+  std::shared_ptr<const Rulebook> WithResource(Resource resource) const;
+  std::shared_ptr<const Rulebook> WithoutResource(std::string_view ns,
+                                                  std::string_view resource) const;
 
   weir::Match Match(std::string_view ns, std::string_view resource,
                     std::string_view subject) const {
@@ -125,11 +85,27 @@ class Rulebook {
   DescriptorMatch MatchDescriptor(std::string_view ns,
                                   std::span<const DescriptorEntry> entries) const;
 
-  std::span<const Namespace> namespaces() const { return namespaces_; }
-  // Every limit, those of overrides included; all()[i]->index == i.
+  // The namespaces in order, each with its resources in order: (terms, resources).
+  auto namespaces() const { return std::views::transform(sections_, ViewOf{}); }
+  size_t resource_count() const { return resources_.size() - free_resources_.size(); }
+  size_t limit_count() const { return all_.size() - free_limits_.size(); }
+  // Of a namespace that there is, those of overrides included.
+  size_t LimitCountOf(std::string_view ns) const;
+
+  // Every limit by its number, those of overrides included: all()[i]->index == i. Null: a number that
+  // is free, for rules were taken away.
   std::span<const RuleLimit* const> all() const { return all_; }
+  // The same of resources, and what the namespace says beside them.
+  struct Numbered {
+    const Resource* resource;  // null: the number is free
+    const NamespaceTerms* ns;
+    bool operator==(const Numbered&) const = default;
+  };
+  uint32_t resource_bound() const { return static_cast<uint32_t>(entries_.size()); }
+  Numbered ResourceAt(uint32_t number) const;
+
   // Null if there is none.
-  const Namespace* FindNamespace(std::string_view ns) const;
+  const NamespaceTerms* FindNamespace(std::string_view ns) const;
   const Resource* FindResource(std::string_view ns, std::string_view resource) const;
 
  private:
@@ -137,51 +113,85 @@ class Rulebook {
     std::string_view subject;
     const Contract* contract;
   };
+  // What a namespace says beside its resources, and where to find it. Does not move.
   struct Domain {
-    const Namespace* ns;
+    NamespaceTerms ns;
     Enforcement enforcement;
     std::span<const RuleLimit> default_contract;
     NameTable by_subject;  // -> clients
     std::vector<Client> clients;
     DescriptorIndex descriptors;
   };
+  // A namespace.
+  struct Section {
+    std::shared_ptr<const Domain> domain;
+    std::vector<const Resource*> resources;  // in order
+    size_t limits = 0;                       // of these and of the domain
+  };
   struct Member {
     std::string_view subject;
     std::vector<const RuleLimit*> groups;
   };
-  // A resource, with what every match reads in front.
-  struct alignas(64) Entry {
-    std::string_view name;
-    std::string_view namespace_name;
-    std::span<const RuleLimit> limits;
-    const Domain* domain;
-    const Resource* resource;
-    bool is_copies;
-    NameTable overrides;   // subject -> resource->overrides
+  // A resource, and where to find what it says. Does not move.
+  struct Indexed {
+    Resource resource;
+    NameTable overrides;   // subject -> resource.overrides
     NameTable by_subject;  // -> members
     std::vector<Member> members;
     std::vector<const RuleLimit*> others;  // the groups of everybody else
   };
+  // What every match reads, in a line of the cache.
+  struct alignas(64) Entry {
+    std::string_view name;
+    std::string_view namespace_name;
+    const RuleLimit* limits;
+    uint32_t limit_count;
+    bool is_copies;
+    bool has_overrides;
+    const Domain* domain;
+    const Indexed* indexed;  // null: the number is free
+  };
+  static_assert(sizeof(Entry) == 64);
 
-  void Number(RuleLimit& limit);
-  void NumberAll(Namespace& ns);
-  void NumberDescriptors(std::vector<DescriptorRule>& rules);
-  static Domain IndexDomain(const Namespace& ns);
-  static Entry IndexResource(const Domain& domain, const Resource& resource);
-  static void IndexGroups(const CopyRules& copies, Entry& entry);
+  struct ViewOf {
+    struct View {
+      const NamespaceTerms& terms;
+      std::span<const Resource* const> resource_list;
+      auto resources() const {
+        return std::views::transform(
+            resource_list, [](const Resource* resource) -> const Resource& { return *resource; });
+      }
+    };
+    View operator()(const std::shared_ptr<const Section>& section) const {
+      return {section->domain->ns, section->resources};
+    }
+  };
+
+  // A copy that is going to be changed.
+  Rulebook(const Rulebook&) = default;
+  template <typename Change>
+  std::shared_ptr<const Rulebook> Changed(size_t more_resources, Change change) const;
+  static void IndexDomain(Domain& domain);
+  static void IndexResource(Indexed& indexed);
+  static void IndexGroup(const Group& group, Indexed& indexed);
 
   const Entry* FindEntry(std::string_view ns, std::string_view resource) const;
   void MatchUnconfigured(std::string_view ns, std::string_view subject, weir::Match& match) const;
+  uint32_t FindSection(std::string_view ns) const;
   const Domain* FindDomain(std::string_view ns) const;
   static std::span<const RuleLimit> ContractOf(const Domain& domain, std::string_view subject);
   static const Override* OverrideOf(const Entry& entry, std::string_view subject);
 
-  std::vector<Namespace> namespaces_;
-  std::vector<const RuleLimit*> all_;
-  std::vector<Domain> domains_;
+  friend class RulebookEdit;
+
+  // By number, of what is in use.
   std::vector<Entry> entries_;
-  NameTable domain_table_;  // namespace -> domains_
+  std::vector<const RuleLimit*> all_;
   NameTable entry_table_;   // (namespace, resource) -> entries_
+  NameTable domain_table_;  // namespace -> sections_
+  std::vector<std::shared_ptr<const Section>> sections_;
+  SharedArray<std::shared_ptr<const Indexed>> resources_;  // who owns what entries_ point to
+  std::vector<uint32_t> free_resources_, free_limits_;
 };
 
 }  // namespace weir

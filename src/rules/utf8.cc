@@ -8,14 +8,14 @@
 namespace weir {
 namespace {
 
-bool IsPlain(char c) { return (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\t' || c == '\r'; }
+bool IsPlainByte(char c) { return (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\t' || c == '\r'; }
 
 }  // namespace
 
 size_t FirstBadByte(std::string_view text) {
   size_t at = 0;
   while (at < text.size()) {
-    if (IsPlain(text[at])) {
+    if (IsPlainByte(text[at])) {
       ++at;
       continue;
     }

@@ -15,5 +15,7 @@ namespace weir {
 // In the order of the rules, kMostWarnings at most; the last then says how many there are more.
 inline constexpr size_t kMostWarnings = 100;
 std::vector<std::string> RuleWarnings(const Rulebook& rules);
+// Only of what is not the same in `before`, which was warned about then.
+std::vector<std::string> NewRuleWarnings(const Rulebook& rules, const Rulebook& before);
 
 }  // namespace weir

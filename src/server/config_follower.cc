@@ -2,7 +2,9 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include "rules/parse.h"
@@ -115,31 +117,52 @@ Result<std::shared_ptr<const Rulebook>> ConfigFollower::TakeUp(const std::string
       !delta["version"].is_number_unsigned() || !delta["changes"].is_array()) {
     return Broken("it has no version and changes");
   }
-  Known next{delta["version"].get<uint64_t>(), {}};
+  const auto version = delta["version"].get<uint64_t>();
   const bool full = delta.value("full", false);
-  if (next.version == known_.version && !full) return std::shared_ptr<const Rulebook>();
-  if (!full) next.trees = known_.trees;
+  if (version == known_.version && !full) return std::shared_ptr<const Rulebook>();
+  std::map<std::string, Json> changed;
   for (const Json& change : delta["changes"]) {
     if (!change.is_object() || !change.contains("namespace") || !change["namespace"].is_string() ||
         !change.contains("value")) {
       return Broken("a change has no namespace and value");
     }
-    const std::string name = change["namespace"].get<std::string>();
-    if (change["value"].is_null()) {
-      next.trees.erase(name);
+    changed[change["namespace"].get<std::string>()] = change["value"];
+  }
+  if (std::optional<Error> error = Change(std::move(changed), full)) return *error;
+  known_.version = version;
+  SaveCopy();
+  return known_.rules;
+}
+
+// What did not change is not read again, and is the same in the new rulebook.
+std::optional<Error> ConfigFollower::Change(std::map<std::string, Json> trees, bool full) {
+  NamespacesRead all;
+  std::vector<std::string> gone;
+  for (const auto& [name, tree] : trees) {
+    if (tree.is_null()) {
+      gone.push_back(name);
+      continue;
+    }
+    NamespacesRead read =
+        ReadNamespaces(PrintJsonLines({{"namespaces", {{name, tree}}}}), name, options_.parse);
+    all.errors.insert(all.errors.end(), read.errors.begin(), read.errors.end());
+    std::move(read.namespaces.begin(), read.namespaces.end(), std::back_inserter(all.namespaces));
+  }
+  if (!all.errors.empty()) return Broken(ToString(all.errors));
+  if (full || known_.rules == nullptr) {
+    known_.trees.clear();
+    known_.rules = std::make_shared<Rulebook>(std::move(all.namespaces));
+  } else {
+    known_.rules = known_.rules->With(std::move(all.namespaces), gone);
+  }
+  for (auto& [name, tree] : trees) {
+    if (tree.is_null()) {
+      known_.trees.erase(name);
     } else {
-      next.trees[name] = change["value"];
+      known_.trees[name] = std::move(tree);
     }
   }
-  std::vector<RulesText> texts;
-  for (const auto& [name, tree] : next.trees) {
-    texts.push_back({name, PrintJsonLines({{"namespaces", {{name, tree}}}})});
-  }
-  const ParseResult parsed = ParseRulesTexts(std::move(texts), options_.parse);
-  if (!parsed.ok()) return Broken(ToString(parsed.errors));
-  known_ = std::move(next);
-  SaveCopy();
-  return parsed.rules;
+  return std::nullopt;
 }
 
 std::shared_ptr<const Rulebook> ConfigFollower::LoadCopy() {

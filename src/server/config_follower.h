@@ -47,12 +47,15 @@ class ConfigFollower {
   struct Known {
     uint64_t version = 0;
     std::map<std::string, Json> trees;
+    std::shared_ptr<const Rulebook> rules;
   };
 
   void Run();
   // Asks once; waits there for a change if `wait`. Nothing new is no rules and no error.
   Result<std::shared_ptr<const Rulebook>> Ask(bool wait);
   Result<std::shared_ptr<const Rulebook>> TakeUp(const std::string& body);
+  // Namespaces in place of those of their names, null: taken away; or of all that there were, if `full`.
+  std::optional<Error> Change(std::map<std::string, Json> trees, bool full);
   std::shared_ptr<const Rulebook> LoadCopy();
   void SaveCopy();
   void Note(const Error& error);

@@ -177,8 +177,12 @@ void ConfigService::Freshen() {
 void ConfigService::InstallNew() {
   if (!options_.read_only.empty() || store_->rules() == nullptr || store_->rules() == installed_)
     return;
+  if (installed_ != nullptr) {
+    LogNewWarnings(*store_->rules(), *installed_, *log_);
+  } else {
+    LogWarnings(*store_->rules(), *log_);
+  }
   installed_ = store_->rules();
-  LogWarnings(*installed_, *log_);
   limiter_->Install(installed_, clock_.Now());
   reloads_.done.fetch_add(1);
   log_->info("new rules are in force: version {}", store_->version());

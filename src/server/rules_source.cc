@@ -70,6 +70,10 @@ void LogWarnings(const Rulebook& rules, spdlog::logger& log) {
   for (const std::string& warning : RuleWarnings(rules)) log.warn("rules: {}", warning);
 }
 
+void LogNewWarnings(const Rulebook& rules, const Rulebook& before, spdlog::logger& log) {
+  for (const std::string& warning : NewRuleWarnings(rules, before)) log.warn("rules: {}", warning);
+}
+
 bool RulesSource::Changed() const { return watched() && Look() != looked_; }
 
 }  // namespace weir

@@ -18,6 +18,8 @@ ParseOptions OptionsOfRules(const Settings& settings);
 
 // What they say that is hardly meant.
 void LogWarnings(const Rulebook& rules, spdlog::logger& log);
+// Only what was not said of `before`.
+void LogNewWarnings(const Rulebook& rules, const Rulebook& before, spdlog::logger& log);
 
 class RulesSource {
  public:

@@ -274,14 +274,12 @@ std::shared_ptr<const Rulebook> Server::FirstRules() {
 
 // "weir 0.1.0: rules from rules.yaml: 1 namespace, 2 resources, 5 limits"
 void Server::TellWhatThisIs(const Rulebook& rules) {
-  size_t resources = 0;
-  for (const Namespace& ns : rules.namespaces()) resources += ns.resources.size();
   const auto count = [](size_t n, std::string_view what) {
     return std::to_string(n) + " " + std::string(what) + (n == 1 ? "" : "s");
   };
   log_->info("weir {}: rules from {}: {}, {}, {}", Version(), WhereRulesComeFrom(),
-             count(rules.namespaces().size(), "namespace"), count(resources, "resource"),
-             count(rules.all().size(), "limit"));
+             count(rules.namespaces().size(), "namespace"),
+             count(rules.resource_count(), "resource"), count(rules.limit_count(), "limit"));
 }
 
 std::string Server::WhereRulesComeFrom() const {

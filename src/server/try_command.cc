@@ -24,11 +24,12 @@ std::string Suggestions(const Rulebook& rules) {
   constexpr size_t kMost = 8;
   std::string text;
   size_t count = 0;
-  for (const Namespace& ns : rules.namespaces()) {
-    for (const Resource& resource : ns.resources) {
+  for (const auto& ns : rules.namespaces()) {
+    for (const Resource& resource : ns.resources()) {
       if (++count > kMost) return text;
       const bool copies = resource.kind == Resource::Kind::kCopies;
-      text += PlainFormat("  {}{} {} ann\n", copies ? "reserve " : "", ns.name, resource.name);
+      text +=
+          PlainFormat("  {}{} {} ann\n", copies ? "reserve " : "", ns.terms.name, resource.name);
     }
   }
   return text;

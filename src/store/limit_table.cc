@@ -120,6 +120,11 @@ void LimitTable::EndSweep() {
   }
 }
 
+bool LimitTable::IsInUse(const LimitSlot* slot, uint64_t serial) const {
+  const std::lock_guard lock(mutex_);
+  return slot->serial == serial;
+}
+
 size_t LimitTable::in_use() const {
   const std::lock_guard lock(mutex_);
   return next_ - 1 - free_.size();

@@ -107,6 +107,8 @@ class LimitTable {
   void EndSweep();
 
   size_t in_use() const;
+  // Whether the slot still is of the limit that had it under this serial.
+  bool IsInUse(const LimitSlot* slot, uint64_t serial) const;
   // Of these, slots of carried limits; also those that were given up, until a sweep has freed them.
   size_t carried_in_use() const { return carried_in_use_.load(std::memory_order_relaxed); }
 

@@ -413,6 +413,39 @@ TEST_P(ConfigStoreTest, ChangesOfOneResourceComeToTheSameAsReadingAll) {
   EXPECT_EQ(Get("namespaces/shop"), kShop);
 }
 
+TEST_P(ConfigStoreTest, AWriteSharesWhatItDoesNotTouchAndIsReadAlikeAlone) {
+  Json shop = kShop;
+  shop["coordination"] = "replicated";
+  ConfigStore::Options cluster;
+  cluster.parse.cluster = true;
+  store_ = Open(cluster);
+  Put("namespaces/shop", shop);
+  Put("namespaces/other", kShop);
+  const auto before = store_->rules();
+  ASSERT_TRUE(store_->Patch(Path("namespaces/shop/resources/search/limits/burst"),
+                            Tree(R"({"limit":8})"), By()));
+  const auto after = store_->rules();
+  EXPECT_NE(before->FindResource("shop", "search"), after->FindResource("shop", "search"));
+  EXPECT_EQ(before->FindResource("shop", "sandbox"), after->FindResource("shop", "sandbox"));
+  EXPECT_EQ(before->FindNamespace("shop"), after->FindNamespace("shop"));
+  EXPECT_EQ(before->FindResource("other", "search"), after->FindResource("other", "search"));
+  EXPECT_EQ(after->Match("shop", "search", "ann").limits[0].coordination.kind,
+            Coordination::Kind::kReplicated)
+      << "what its namespace says, though it was read alone";
+  EXPECT_EQ(PrintRules(*after), PrintRules(*Open(cluster)->rules()));
+  // What others write is taken up in the same way.
+  const auto other = Open(cluster);
+  const auto of_other = other->rules();
+  ASSERT_TRUE(store_->Delete(Path("namespaces/shop/resources/search"), By()));
+  ASSERT_TRUE(other->Refresh());
+  EXPECT_EQ(of_other->FindResource("other", "search"),
+            other->rules()->FindResource("other", "search"));
+  EXPECT_EQ(PrintRules(*other->rules()), PrintRules(*store_->rules()));
+  ASSERT_TRUE(store_->Delete(Path("namespaces/other"), By()));
+  ASSERT_TRUE(other->Refresh());
+  EXPECT_EQ(PrintRules(*other->rules()), PrintRules(*store_->rules()));
+}
+
 TEST_P(ConfigStoreTest, AllNamespacesAreReplacedAtOnceOrNot) {
   Put("namespaces/shop", kShop);
   Put("namespaces/other", kShop);

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "config/namespace_tree.h"
 #include "rules/parse.h"
 #include "rules/print.h"
 
@@ -67,6 +68,41 @@ TEST(Tree, DifferencesAreALineEach) {
   const std::vector<std::string> expected = {"- b.c: 2", "~ b.d: [1] -> [2]", "+ b.x: 0"};
   EXPECT_EQ(Differences(from, to), expected);
   EXPECT_TRUE(Differences(to, to).empty());
+}
+
+TEST(NamespaceTree, BoundsAreOnTheWholeThoughOneResourceIsWritten) {
+  const auto text = [](size_t mebibytes) { return Json(std::string(mebibytes << 20, 'x')); };
+  NamespaceTree tree("n", 1, {{"resources", {{"a", text(10)}, {"b", 1}}}});
+  EXPECT_TRUE(tree.IsWithinBounds({"c", text(5)}));
+  EXPECT_FALSE(tree.IsWithinBounds({"c", text(6)}));
+  EXPECT_TRUE(tree.IsWithinBounds({"a", text(15)})) << "in place of the other";
+  tree.Apply({"c", text(5)}, 2);
+  EXPECT_FALSE(tree.IsWithinBounds({"d", text(1)}));
+  tree.Apply({"a", Json()}, 3);
+  EXPECT_TRUE(tree.IsWithinBounds({"d", text(10)}));
+  EXPECT_FALSE(tree.IsWithinBounds({"d", Json(Json::array_t(4'000'000))})) << "too many nodes";
+  EXPECT_TRUE(tree.IsWithinBounds({"d", Json(Json::array_t(1'000'000))}));
+}
+
+TEST(NamespaceTree, TheTextOfAnEditIsThatOfTheWhole) {
+  Json json = {{"contracts", Json::object()}, {"resources", {{"b", 1}, {"d\"", {{"x", 2}}}}}};
+  const NamespaceTree tree("n", 1, json);
+  EXPECT_EQ(tree.Text(), PrintJson(json));
+  for (const char* name : {"a", "b", "c", "d\"", "e"}) {
+    for (const Json& value : {Json(7), Json()}) {
+      Json whole = json;
+      if (value.is_null()) {
+        whole["resources"].erase(name);
+      } else {
+        whole["resources"][name] = value;
+      }
+      EXPECT_EQ(tree.TextWith({name, value}), PrintJson(whole));
+      NamespaceTree edited("n", 1, json);
+      edited.Apply({name, value}, 2);
+      EXPECT_EQ(edited.Text(), PrintJson(whole));
+      EXPECT_EQ(edited.json(), whole);
+    }
+  }
 }
 
 }  // namespace

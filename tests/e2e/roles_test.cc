@@ -90,6 +90,28 @@ TEST_F(E2eRoles, AChangeReachesALimiterWithinASecond) {
       << "a follower's configuration can only be read";
 }
 
+TEST_F(E2eRoles, WhatIsTakenAwayOrMadeIsSoAtALimiterToo) {
+  auto config = StartConfig();
+  auto limiter = StartLimiter();
+  const auto rules = [&](int port) {
+    const std::string answer = Ask(port, "GET", "/v1/config/namespaces?names=true");
+    return answer.substr(answer.find("\r\n\r\n") + 4);
+  };
+  const auto await = [&](const std::string& wanted) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    while (rules(limiter->port("http")) != wanted && std::chrono::steady_clock::now() < until) {
+    }
+    EXPECT_EQ(rules(limiter->port("http")), wanted) << limiter->log();
+  };
+  Ask(config_port_, "PUT", "/v1/config/namespaces/other", R"({"resources":{"a":{"limits":[]}}})");
+  await(R"(["other","shop"])");
+  SetLimit(11);
+  EXPECT_LT(TimeUntilLimit(*limiter, 11), std::chrono::seconds(1));
+  Ask(config_port_, "DELETE", "/v1/config/namespaces/other");
+  await(R"(["shop"])");
+  EXPECT_EQ(Limit(*limiter), 11) << "what did not change stays";
+}
+
 TEST_F(E2eRoles, AConfigurationServerDecidesNothing) {
   auto config = StartConfig();
   EXPECT_EQ(config->port("resp"), 0);

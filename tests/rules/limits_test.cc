@@ -110,16 +110,18 @@ TEST(Limits, StatesAreNamedForEver) {
 
 TEST(Limits, EnforcementIsReadQuotedOrNot) {
   for (const char* word : {"on", "\"on\"", "'on'"}) {
-    EXPECT_EQ(
-        Good(Shop("    enforcement: " + std::string(word) + "\n"))->namespaces()[0].enforcement,
-        Enforcement::kOn);
+    EXPECT_EQ(Good(Shop("    enforcement: " + std::string(word) + "\n"))
+                  ->namespaces()[0]
+                  .terms.enforcement,
+              Enforcement::kOn);
   }
   for (const char* word : {"off", "\"off\""}) {
-    EXPECT_EQ(
-        Good(Shop("    enforcement: " + std::string(word) + "\n"))->namespaces()[0].enforcement,
-        Enforcement::kOff);
+    EXPECT_EQ(Good(Shop("    enforcement: " + std::string(word) + "\n"))
+                  ->namespaces()[0]
+                  .terms.enforcement,
+              Enforcement::kOff);
   }
-  EXPECT_EQ(Good(Shop("    enforcement: shadow\n"))->namespaces()[0].enforcement,
+  EXPECT_EQ(Good(Shop("    enforcement: shadow\n"))->namespaces()[0].terms.enforcement,
             Enforcement::kShadow);
 }
 
@@ -128,7 +130,7 @@ TEST(Limits, WhatIsEmptyIsEmpty) {
   EXPECT_EQ(Good("namespaces:\n  shop:\n")->namespaces().size(), 1u);
   const auto rules =
       Good(Shop("    resources:\n      search:\n    contracts:\n    descriptors:\n"));
-  EXPECT_EQ(rules->namespaces()[0].resources.size(), 1u) << "configured, and not limited";
+  EXPECT_EQ(rules->namespaces()[0].resources().size(), 1u) << "configured, and not limited";
   Good(Search("limits:, overrides:"));
 }
 

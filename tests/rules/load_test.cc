@@ -36,7 +36,7 @@ constexpr char kB[] = "namespaces: {b: {resources: {x: {}}}}\n";
 std::string NamesOf(const ParseResult& result) {
   std::string names;
   if (!result.ok()) return ToString(result.errors);
-  for (const Namespace& ns : result.rules->namespaces()) names += ns.name + " ";
+  for (const auto& ns : result.rules->namespaces()) names += ns.terms.name + " ";
   return names;
 }
 

@@ -180,8 +180,8 @@ TEST(Match, LimitsAreNumberedDensely) {
   for (uint32_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i]->index, i);
   EXPECT_EQ(all.size(), 2u + 2 + 5 + 1 + 2 + 1 + 1 + 1) << "those of overrides included";
   uint32_t index = 0;
-  for (const Namespace& ns : Rules().namespaces()) {
-    for (const Resource& resource : ns.resources) EXPECT_EQ(resource.index, index++);
+  for (const auto& ns : Rules().namespaces()) {
+    for (const Resource& resource : ns.resources()) EXPECT_EQ(resource.index, index++);
   }
 }
 

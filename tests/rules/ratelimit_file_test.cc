@@ -16,7 +16,7 @@ std::shared_ptr<const Rulebook> Read(const std::string& rule) {
   return result.rules;
 }
 const DescriptorRule& Rule(const std::shared_ptr<const Rulebook>& rules) {
-  return rules->namespaces()[0].descriptors[0];
+  return rules->namespaces()[0].terms.descriptors[0];
 }
 
 TEST(RatelimitFile, EveryUnitIsAWindowFromTheEpoch) {

@@ -1,5 +1,7 @@
 #include "tests/rules/same_rules.h"
 
+#include <algorithm>
+
 namespace weir {
 namespace {
 
@@ -8,7 +10,8 @@ bool Same(const RuleLimit& a, const RuleLimit& b) {
          (a.unlimited ? a.limit.index() == b.limit.index() : SameNumbers(a.limit, b.limit)) &&
          a.key == b.key && a.coordination == b.coordination &&
          a.own_coordination == b.own_coordination && a.on_failure == b.on_failure &&
-         a.shadow == b.shadow && a.persist == b.persist && a.index == b.index;
+         a.shadow == b.shadow && a.persist == b.persist && a.only_for == b.only_for &&
+         a.of_tiers == b.of_tiers && a.index == b.index;
 }
 
 bool Same(const Override& a, const Override& b);
@@ -58,13 +61,12 @@ bool Same(const DescriptorRule& a, const DescriptorRule& b) {
          Same(a.descriptors, b.descriptors);
 }
 
-std::string Difference(const Namespace& a, const Namespace& b) {
+std::string Difference(const NamespaceTerms& a, const NamespaceTerms& b) {
   if (a.name != b.name) return "names " + a.name + " " + b.name;
   if (a.allow_unconfigured != b.allow_unconfigured) return "unconfigured";
   if (a.enforcement != b.enforcement) return "enforcement";
   if (a.coordination != b.coordination) return "coordination";
   if (a.default_contract != b.default_contract) return "default_contract";
-  if (!Same(a.resources, b.resources)) return "resources";
   if (!Same(a.contracts, b.contracts)) return "contracts";
   return Same(a.descriptors, b.descriptors) ? "" : "descriptors";
 }
@@ -75,8 +77,14 @@ std::string Difference(const Rulebook& a, const Rulebook& b) {
   if (a.namespaces().size() != b.namespaces().size()) return "how many namespaces";
   if (a.all().size() != b.all().size()) return "how many limits";
   for (size_t i = 0; i < a.namespaces().size(); ++i) {
-    const std::string found = Difference(a.namespaces()[i], b.namespaces()[i]);
-    if (!found.empty()) return a.namespaces()[i].name + ": " + found;
+    const auto one = a.namespaces()[i], other = b.namespaces()[i];
+    std::string found = Difference(one.terms, other.terms);
+    if (found.empty() &&
+        !std::ranges::equal(one.resources(), other.resources(),
+                            [](const Resource& x, const Resource& y) { return Same(x, y); })) {
+      found = "resources";
+    }
+    if (!found.empty()) return one.terms.name + ": " + found;
   }
   return "";
 }

@@ -55,6 +55,24 @@ TEST(RuleWarnings, ALimitThatCannotHaveTheNamespacesCoordinationIsNamed) {
   EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 3) << "once each: " << all;
 }
 
+TEST(RuleWarnings, WhatWasWarnedAboutIsNotWarnedAboutAgain) {
+  const auto before = Good(
+      "namespaces: {shop: {coordination: replicated, resources: {\"a*\": {limits: [{name: l, "
+      "limit: "
+      "1, per: 1s, algorithm: sliding_log}]}}, contracts: {c: {subjects: [\"*\"], limits: []}}}}",
+      kCluster);
+  ASSERT_EQ(RuleWarnings(*before).size(), 3u);
+  NamespacesRead read = ReadNamespaces(
+      "namespaces: {shop: {coordination: replicated, resources: {\"b*\": {limits: []}}}}", "",
+      kCluster);
+  const auto after = before->WithResource(std::move(read.namespaces.at(0).resources.at(0)));
+  EXPECT_EQ(RuleWarnings(*after).size(), 4u);
+  const std::vector<std::string> all = NewRuleWarnings(*after, *before);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_TRUE(Has(all[0], "`b*`")) << all[0];
+  EXPECT_TRUE(NewRuleWarnings(*after, *after).empty());
+}
+
 TEST(RuleWarnings, AreShownByCheck) {
   const ParseResult result =
       ParseRulesText("namespaces: {shop: {resources: {\"*\": {limits: []}}}}", "r.yaml", {});

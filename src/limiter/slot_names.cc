@@ -1,0 +1,158 @@
+#include "limiter/slot_names.h"
+
+#include <algorithm>
+
+#include <absl/container/flat_hash_set.h>
+
+#include "rules/limit_text.h"
+
+namespace weir {
+
+Sharing SharingOf(const Coordination& coordination) {
+  if (coordination.kind != Coordination::Kind::kReplicated) return Sharing::kNone;
+  if (coordination.variant == "counter") return Sharing::kCounter;
+  return coordination.variant == "queue" ? Sharing::kQueue : Sharing::kDebt;
+}
+
+namespace slot_names {
+namespace {
+
+// Parts with their lengths: no two lists make the same name.
+std::string BaseName(const RuleLimit& limit) {
+  std::string name;
+  for (const std::string& part : limit.identity) name += std::to_string(part.size()) + ':' + part;
+  return name;
+}
+
+std::string NameOf(const RuleLimit& limit) {
+  std::string name = BaseName(limit);
+  if (!limit.only_for.empty()) name += '@' + limit.only_for;
+  return name;
+}
+
+SlotTraits TraitsOf(const RuleLimit& limit) {
+  return {.deny_when_full = limit.on_failure == OnFailure::kDeny,
+          .persist = limit.persist,
+          .sharing = SharingOf(limit.coordination)};
+}
+
+bool Same(const LimitSlot& slot, const RuleLimit& limit) {
+  return SameNumbers(slot.limit, limit.limit) && slot.traits == TraitsOf(limit);
+}
+
+std::string NumbersText(const RuleLimit& rule) {
+  const auto* tiers = std::get_if<BurstTiers>(&rule.limit);
+  if (tiers == nullptr) return PrintFlow(NumberFields(rule));
+  std::string text = "tiers";
+  for (const BurstTiers::Tier& tier : tiers->tiers) {
+    for (const int64_t n : {static_cast<int64_t>(tier.limit), tier.window.count(),
+                            tier.active.count(), tier.cooldown.count()}) {
+      text += ' ' + std::to_string(n);
+    }
+    text += tier.skippable ? " skippable" : "";
+  }
+  return text;
+}
+
+}  // namespace
+}  // namespace slot_names
+
+using slot_names::BaseName;
+using slot_names::NameOf;
+
+std::vector<const LimitSlot*> SlotNames::Change(Limits leave, Limits come, Instant now) {
+  std::vector<const LimitSlot*> slots(come.size(), nullptr);
+  Slots coming;
+  // What overrides something comes after what it overrides, whose slot it may share.
+  for (const bool overrides : {false, true}) {
+    for (size_t i = 0; i < come.size(); ++i) {
+      if (come[i]->unlimited || come[i]->only_for.empty() == overrides) continue;
+      std::string name = NameOf(*come[i]);
+      slots[i] = SlotFor(*come[i], name, coming, now);
+      if (slots[i] != nullptr) coming.emplace(std::move(name), slots[i]);
+    }
+  }
+  Retire(leave, coming, now);
+  TakeBack(coming, now);
+  for (const bool overrides : {false, true}) {
+    for (size_t i = 0; i < come.size(); ++i) {
+      if (slots[i] == nullptr || !come[i]->persist || come[i]->only_for.empty() == overrides)
+        continue;
+      std::string name = NameOf(*come[i]);
+      const auto kept = persistent_.insert_or_assign(
+          name, Persistent{name, slot_names::NumbersText(*come[i]), slots[i]});
+      by_slot_.emplace(slots[i], &kept.first->second);
+    }
+  }
+  in_force_.insert(coming.begin(), coming.end());
+  return slots;
+}
+
+const LimitSlot* SlotNames::SlotFor(const RuleLimit& limit, const std::string& name,
+                                    const Slots& coming, Instant now) {
+  const auto before = in_force_.find(name);
+  if (before != in_force_.end() && slot_names::Same(*before->second, limit)) return before->second;
+  if (!limit.only_for.empty()) {
+    const auto base = coming.find(BaseName(limit));
+    if (base != coming.end() && slot_names::Same(*base->second, limit)) return base->second;
+  }
+  return limits_.Add(limit.limit, slot_names::TraitsOf(limit), now, limit.identity[0]);
+}
+
+// Slots that are no longer in use lead to what took their place.
+void SlotNames::Retire(Limits leave, const Slots& coming, Instant now) {
+  absl::flat_hash_set<const LimitSlot*> done;
+  for (const auto& [name, slot] : coming) done.insert(slot);
+  for (const RuleLimit* limit : leave) {
+    const std::string name = NameOf(*limit);
+    const auto was = in_force_.find(name);
+    if (was == in_force_.end()) continue;  // unlimited, or there was no slot left
+    const LimitSlot* slot = was->second;
+    in_force_.erase(was);
+    if (const auto kept = persistent_.find(name); kept != persistent_.end()) {
+      const auto by_slot = by_slot_.find(slot);
+      if (by_slot != by_slot_.end() && by_slot->second == &kept->second) by_slot_.erase(by_slot);
+      persistent_.erase(kept);
+    }
+    if (!done.insert(slot).second) continue;
+    auto next = coming.find(name);
+    if (next == coming.end() && !limit->only_for.empty()) next = coming.find(BaseName(*limit));
+    if (next != coming.end()) {
+      limits_.Replace(slot, slot->serial, next->second, now);
+    } else {
+      limits_.Retire(slot);
+      gone_[name] = {slot, slot->serial};
+    }
+  }
+}
+
+void SlotNames::TakeBack(const Slots& coming, Instant now) {
+  for (const auto& [name, slot] : coming) {
+    const auto back = gone_.find(name);
+    if (back == gone_.end()) continue;
+    limits_.Replace(back->second.slot, back->second.serial, slot, now);
+    gone_.erase(back);
+  }
+  if (gone_.size() < look_through_gone_at_) return;
+  absl::erase_if(
+      gone_, [&](const auto& one) { return !limits_.IsInUse(one.second.slot, one.second.serial); });
+  look_through_gone_at_ = std::max<size_t>(64, 2 * gone_.size());
+}
+
+const SlotNames::Persistent* SlotNames::FindPersistent(const LimitSlot& slot) const {
+  const auto found = by_slot_.find(&slot);
+  return found == by_slot_.end() ? nullptr : found->second;
+}
+
+const SlotNames::Persistent* SlotNames::FindPersistent(std::string_view name) const {
+  const auto found = persistent_.find(std::string(name));
+  return found == persistent_.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> SlotNames::PersistentNames() const {
+  std::vector<std::string> names;
+  for (const auto& [name, one] : persistent_) names.push_back(name);
+  return names;
+}
+
+}  // namespace weir
