@@ -82,9 +82,8 @@ Findings CheckForbiddenCalls(const SourceFile& file) {
     for (size_t i = 0; i < lines.size(); ++i) {
       std::smatch match;
       if (!std::regex_search(lines[i], match, forbidden.pattern)) continue;
-      findings.push_back(
-          {file.path, static_cast<int>(i) + 1,
-           match.str() + ": " + std::string(forbidden.instead)});
+      findings.push_back({file.path, static_cast<int>(i) + 1,
+                          match.str() + ": " + std::string(forbidden.instead)});
     }
   }
   return findings;
