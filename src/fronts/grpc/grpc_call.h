@@ -36,6 +36,12 @@ struct GrpcCall final : CallStream {
   size_t unsent() const { return out.size() - sent; }
   size_t heap_bytes() const { return in.capacity() + out.capacity() + metadata.bytes(); }
 
+  // The capacity that `in` is to have before so many bytes come: no more than the message takes that
+  // it begins with.
+  size_t RoomFor(size_t more) const;
+  // Appends them to `in`, which has that room.
+  void Take(std::string_view bytes, size_t room);
+
   Http2Session& session;
   int32_t id = 0;  // of the stream; 0: in the pool
 
@@ -60,6 +66,8 @@ struct GrpcCall final : CallStream {
   std::unique_ptr<StreamingCall> streaming;  // null: unary
 };
 
+// As the five bytes before a message tell it.
+size_t MessageLength(std::string_view head);
 // The five bytes before a message of that length.
 void PutMessageHead(char* head, size_t length);
 

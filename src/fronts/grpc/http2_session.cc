@@ -348,13 +348,13 @@ int Http2Session::OnFrame(const nghttp2_frame& frame) {
 int Http2Session::OnData(int32_t stream, std::string_view bytes) {
   GrpcCall* call = Find(stream);
   if (call == nullptr || call->finished) return 0;
-  if (this->bytes() + bytes.size() > most_bytes()) {
+  const size_t before = call->in.capacity(), room = call->RoomFor(bytes.size());
+  if (this->bytes() + room - before > most_bytes()) {
     Finish(*call, {GrpcCode::kResourceExhausted, "too much is under way on this connection"});
     return 0;
   }
-  const size_t before = call->in.capacity();
   if (call->in.empty()) call->partial_since = *now_;
-  call->in.append(bytes);
+  call->Take(bytes, room);
   held_ += call->in.capacity() - before;
   ReadMessages(*call);
   return overrun_ ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
@@ -404,10 +404,7 @@ bool Http2Session::May(const GrpcCall& call) const {
 }
 
 bool Http2Session::FitsHead(GrpcCall& call, std::string_view head, size_t& length) {
-  length = 0;
-  for (size_t i = 1; i < kMessageHead; ++i) {
-    length = length << 8 | static_cast<unsigned char>(head[i]);
-  }
+  length = MessageLength(head);
   if (head[0] == 1) {
     Finish(call, {GrpcCode::kUnimplemented, "compressed messages are not understood"});
   } else if (head[0] != 0) {

@@ -92,6 +92,7 @@ size_t Connection::Receive(std::string_view in, const Turn& now) {
     if (!scratch.words.empty()) Carry(scratch.words, parsed.copied, now, scratch);
   }
   DecideBatch(now, scratch);
+  parser_.KeepLittle();
   if (done_) used = in.size();
   partial_ = used < in.size();
   return used;

@@ -33,7 +33,9 @@ class Connection : public Protocol {
   void Drain(const Turn&) override { draining_ = true; }
   void Closed(const Turn& now) override;
   void HalfClosed(const Turn& now) override;
-  size_t bytes() const override { return parser_.bytes() + name_.capacity(); }
+  size_t bytes() const override {
+    return parser_.bytes() + name_.capacity() + password_.capacity();
+  }
   // Whoever holds copies is not closed to make room for others.
   bool idle() const override { return !partial_ && !waiting_ && !session_; }
   bool answering() const override { return waiting_; }

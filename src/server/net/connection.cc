@@ -7,8 +7,6 @@
 namespace weir {
 namespace {
 
-// What OpenSSL keeps for a connection, about: buffers come and go, keys and certificates stay.
-constexpr size_t kTlsBytes = size_t{20} << 10;
 // Smaller changes are not worth being counted at once.
 constexpr int64_t kCountedStep = 2048;
 constexpr int kReadsBeforeDraining = 4;
@@ -222,8 +220,8 @@ void Connection::Tick(const Turn& now, Duration deadline) {
 }
 
 void Connection::CountBytes() {
-  const size_t bytes = sizeof *this + in_.capacity() + out_.capacity() + protocol_->bytes() +
-                       (stream_.is_tls() ? kTlsBytes : 0);
+  const size_t bytes =
+      sizeof *this + in_.capacity() + out_.capacity() + protocol_->bytes() + stream_.bytes();
   const int64_t more = static_cast<int64_t>(bytes) - counted_bytes_;
   if (more < kCountedStep && more > -kCountedStep) return;
   counted_bytes_ += more;

@@ -30,7 +30,8 @@ class Stream {
   int fd() const { return fd_.get(); }
   Moved Read(std::span<char> into);
   Moved Write(std::string_view from);
-  bool is_tls() const { return ssl_ != nullptr; }
+  // Memory that TLS takes for it.
+  size_t bytes() const;
   // The peer and we have agreed on TLS, if there is to be any.
   bool established() const { return ssl_ == nullptr || SSL_is_init_finished(ssl_.get()); }
   // A read of less than was asked for was all that there is.
