@@ -39,8 +39,8 @@ class LockedReplica final : public Correspondent {
   std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override {
     return Locked([&](DebtReplica& replica) { return replica.Receive(bytes, now, good); });
   }
-  std::vector<Envelope> Everything(uint32_t to, Instant now) override {
-    return Locked([&](DebtReplica& replica) { return replica.Everything(to, now); });
+  Slice Everything(uint32_t to, CopyCursor& cursor, const SliceSize& most, Instant now) override {
+    return Locked([&](DebtReplica& replica) { return replica.Everything(to, cursor, most, now); });
   }
 
  private:

@@ -205,7 +205,7 @@ class FakeNetwork {
                             ? node(question.to).AnswerStream(question.bytes, now)
                             : nullptr;
     while (stream != nullptr) {
-      const auto piece = stream->Next();
+      const auto piece = stream->Next(now);
       if (!piece) break;
       const Node::Piece taken = taker.TakePiece(*piece, now);
       if (taken == Node::Piece::kLast) return;
