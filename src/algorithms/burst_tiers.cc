@@ -141,6 +141,18 @@ uint64_t BurstTiers::Refund(State& state, const Receipt& receipt, uint64_t n, In
   return back;
 }
 
+uint64_t BurstTiers::Cancel(State& state, const Receipt& receipt, Instant now) const {
+  const uint64_t back = Refund(state, receipt, UINT64_MAX, now);
+  now = Latest(state, now);
+  for (size_t i = 0; i < state.tiers.size(); ++i) {
+    TierState& tier = state.tiers[i];
+    const bool by_this = receipt.by_tier[i] > 0 && tier.entered && tier.entry == receipt.at;
+    const bool all_known = tier.entry >= WindowStart(tiers[i], now);
+    if (by_this && all_known && tier.hits.CountFrom(tier.entry) == 0) tier.entered = false;
+  }
+  return back;
+}
+
 Instant BurstTiers::NextChange(const State& state, Instant now) const {
   Instant next = kEndOfTime;
   for (size_t i = 0; i < state.tiers.size(); ++i) {

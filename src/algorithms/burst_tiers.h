@@ -80,6 +80,9 @@ struct BurstTiers {
   Receipt Charge(State& state, uint64_t n, Instant now) const;
   // From the greatest tier charged downwards; the tiers' states stay.
   uint64_t Refund(State& state, const Receipt& receipt, uint64_t n, Instant now) const;
+  // As if it had not been taken: the hits go, and a tier that it entered and that nobody has used since
+  // is left again. A tier in which hits may have come and gone since stays as it is.
+  uint64_t Cancel(State& state, const Receipt& receipt, Instant now) const;
   Instant When(const State& state, uint64_t n, Instant from) const;
   // When nothing counts, nothing is active and nothing is cooling any more.
   Instant Reset(const State& state, Instant now) const;

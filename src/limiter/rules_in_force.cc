@@ -14,6 +14,11 @@ Sharing SharingOf(const Coordination& coordination) {
   return coordination.variant == "queue" ? Sharing::kQueue : Sharing::kDebt;
 }
 
+bool Placement::IsRemote(const RuleLimit& limit) const {
+  if (!has_remote || std::holds_alternative<Copies>(limit.limit)) return false;
+  return all_remote || limit.coordination.kind == Coordination::Kind::kShared;
+}
+
 namespace {
 
 // Parts with their lengths: no two lists make the same name.
@@ -29,14 +34,15 @@ KeyShape ShapeOf(const RuleLimit& limit) {
   return subject ? KeyShape::kSubject : KeyShape::kParts;
 }
 
-SlotTraits TraitsOf(const RuleLimit& limit) {
-  return {.deny_when_full = limit.on_failure == OnFailure::kDeny,
+SlotTraits TraitsOf(const RuleLimit& limit, const Placement& placement) {
+  return {.on_failure = limit.on_failure,
+          .remote = placement.IsRemote(limit),
           .persist = limit.persist,
           .sharing = SharingOf(limit.coordination)};
 }
 
-bool Same(const LimitSlot& slot, const RuleLimit& limit) {
-  return SameNumbers(slot.limit, limit.limit) && slot.traits == TraitsOf(limit);
+bool Same(const LimitSlot& slot, const RuleLimit& limit, const Placement& placement) {
+  return SameNumbers(slot.limit, limit.limit) && slot.traits == TraitsOf(limit, placement);
 }
 
 // All that a state's meaning depends on.
@@ -81,8 +87,12 @@ std::vector<RulesInForce::Named> RulesInForce::NameAll(const Rulebook& rules) {
 }
 
 RulesInForce::RulesInForce(std::shared_ptr<const Rulebook> rules, const RulesInForce* before,
-                           const KeyedHash& hash, LimitTable& limits, GoneByName& gone, Instant now)
-    : rules_(std::move(rules)), limits_(rules_->all().size()), named_(NameAll(*rules_)) {
+                           const KeyedHash& hash, LimitTable& limits, GoneByName& gone,
+                           Placement placement, Instant now)
+    : placement_(placement),
+      rules_(std::move(rules)),
+      limits_(rules_->all().size()),
+      named_(NameAll(*rules_)) {
   for (const Named& named : named_) {
     LimitInForce& in_force = limits_[named.limit->index];
     in_force.salt = hash.OfAll(named.limit->identity);
@@ -93,6 +103,7 @@ RulesInForce::RulesInForce(std::shared_ptr<const Rulebook> rules, const RulesInF
     in_force.slot = SlotFor(named, before, limits, now);
     in_force.without_slot = in_force.slot == nullptr;
     if (in_force.without_slot) continue;
+    in_force.remote = in_force.slot->traits.remote;
     by_name_.emplace(named.name, in_force.slot);
     if (named.limit->persist) {
       persistent_.push_back({named.name, NumbersText(*named.limit), in_force.slot});
@@ -120,15 +131,17 @@ const LimitSlot* RulesInForce::SlotFor(const Named& named, const RulesInForce* b
                                        LimitTable& limits, Instant now) const {
   if (before != nullptr) {
     const auto found = before->by_name_.find(named.name);
-    if (found != before->by_name_.end() && Same(*found->second, *named.limit)) {
+    if (found != before->by_name_.end() && Same(*found->second, *named.limit, placement_)) {
       return found->second;
     }
   }
   if (!named.base.empty()) {
     const auto base = by_name_.find(named.base);
-    if (base != by_name_.end() && Same(*base->second, *named.limit)) return base->second;
+    if (base != by_name_.end() && Same(*base->second, *named.limit, placement_))
+      return base->second;
   }
-  return limits.Add(named.limit->limit, TraitsOf(*named.limit), now, named.limit->identity[0]);
+  return limits.Add(named.limit->limit, TraitsOf(*named.limit, placement_), now,
+                    named.limit->identity[0]);
 }
 
 // Slots that are no longer in use lead to what took their place.

@@ -31,6 +31,15 @@ struct LimitInForce {
   LimitNumbers numbers;             // what is shown of it
   KeyShape shape = KeyShape::kSubject;
   bool of_tiers = false;  // burst tiers, or the hard or global limit beside them
+  bool remote = false;    // another store decides it
+};
+
+// Which limits this process's memory does not decide.
+struct Placement {
+  bool has_remote = false;  // there is another store
+  bool all_remote = false;  // it decides all but copies
+  bool IsRemote(const RuleLimit& limit) const;
+  bool carried_remote() const { return has_remote && all_remote; }  // of limits that requests bring
 };
 
 class RulesInForce {
@@ -44,7 +53,8 @@ class RulesInForce {
 
   // `before` may be null. Changes the limit table and `gone` accordingly.
   RulesInForce(std::shared_ptr<const Rulebook> rules, const RulesInForce* before,
-               const KeyedHash& hash, LimitTable& limits, GoneByName& gone, Instant now);
+               const KeyedHash& hash, LimitTable& limits, GoneByName& gone, Placement placement,
+               Instant now);
 
   const Rulebook& rules() const { return *rules_; }
   const std::shared_ptr<const Rulebook>& shared_rules() const { return rules_; }
@@ -95,6 +105,7 @@ class RulesInForce {
   void AddDescriptorTallies(const RulesInForce* before);
   void MarkTiers(std::span<const RuleLimit> limits);
 
+  const Placement placement_;
   std::shared_ptr<const Rulebook> rules_;
   std::vector<LimitInForce> limits_;  // by RuleLimit::index
   std::vector<Named> named_;          // in the order of rules_->all()
