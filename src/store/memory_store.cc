@@ -19,7 +19,9 @@ void TakeFrom(const A& algorithm, CellState<A>& state, Charge& charge, uint64_t 
     state.slot().tickets.fetch_add(1);
   }
   if constexpr (std::is_same_v<A, TokenBucket>) {
-    if (receipt != nullptr) {
+    if (receipt != nullptr && n == 0)
+      receipt->at = receipt->born = 0;  // there is nothing to give back
+    if (receipt != nullptr && n > 0) {
       Box<TokenBucket>& box = state.MakeBox();
       if (box.marks.empty()) box.born = ToNanos(now);
       box.marks.Observe(algorithm.Debt(box.state, now));
@@ -260,6 +262,7 @@ bool MemoryStore::Grant(Entries& entries, uint64_t* granted) {
     const uint64_t room = flexible ? first.room / first.sharers : first.room;
     const uint64_t need = flexible ? charge.least : first.cost;
     charge.refused = first.overdrawn || room < need;
+    charge.taken = 0;
     if (charge.shadow) continue;
     if (charge.quota) {
       quotas += 1;
@@ -290,7 +293,7 @@ void MemoryStore::TakeAll(Entries& entries, uint64_t granted, Instant now) {
     if (flexible && charge.shadow) charge.taken = std::min(charge.taken, first.room);
     if (charge.taken == 0 && charge.receipt == nullptr) continue;
     first.room -= charge.taken;
-    first.fresh = false;
+    first.fresh = first.fresh && charge.taken == 0;
     Take(entry, charge.taken, now);
   }
 }

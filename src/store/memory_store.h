@@ -3,6 +3,19 @@
 // Admit locks the states of all charges, in the order of the key table, asks every limit for its
 // room, and writes only if nobody refuses. Nothing waits: every answer is there on return.
 // Nothing is allocated for keys that exist. Keys that are as good as unused are not stored.
+//
+// What is cancelled or reduced was never asked for: from then on every limit decides as it would have,
+// but for
+//   buckets that nodes share   others are told of whole tokens: less than one is not given back
+//   buckets with more than a thousand open receipts (refund_marks.h), and limits that were replaced
+//   meanwhile by others        no more is given back than is sure; so these three err against the subject
+//   tiers                      whoever came meanwhile stays in the tier that he was granted, which may be a
+//                              higher one than he would have needed; and a tier stays as it is once its
+//                              hits of that time do not count any more
+//   kept refusals of a log     older ones that it pushed out do not come back. Only refusals in shadow, or
+//                              of one quota among several, are ever cancelled
+//   `anchor: first_request`    a window that it began ends in its time for those who came meanwhile
+// None of these admits more than the limit says: each state is one that the limit could have come to.
 #pragma once
 
 #include <array>
@@ -40,7 +53,8 @@ class MemoryStore final : public Store, private KeyTable::Tenant {
   bool Settle(Settlement& settlement) override;
   void Abandon(Settlement&) override {}
   void Close(std::span<const Receipt> receipts, Instant now) override;
-  void Cancel(std::span<Receipt> receipts, uint64_t keep, Instant now) override;
+  void Reduce(std::span<Receipt> receipts, uint64_t keep, Instant now) override;
+  void Cancel(std::span<const Receipt> receipts, Instant now) override;
   StoreStats Stats() const override {
     return {.keys = keys(), .bytes = bytes(), .forgotten = forgotten(), .overloaded = overloaded()};
   }
@@ -147,7 +161,7 @@ class MemoryStore final : public Store, private KeyTable::Tenant {
 
   SettledUse SettleOne(const Receipt& receipt, uint64_t cost, Instant now);
   void CloseOne(const Receipt& receipt, Instant now);
-  void CancelOne(const Receipt& receipt, uint64_t keep, Instant now);
+  void CancelOne(const Receipt& receipt, uint64_t n, bool close, Instant now);
 
   // KeyTable::Tenant
   bool Expired(Cell cell, Instant now) override;

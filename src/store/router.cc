@@ -168,8 +168,12 @@ void Router::KeepHere(Routing& routing, uint64_t keep, Instant now) {
     if (keep > 0 && (!IsFlexible(charge) || charge.taken <= keep)) continue;
     charge.remaining = SaturatingAdd(charge.remaining, charge.taken - std::min(keep, charge.taken));
     charge.taken = std::min(keep, charge.taken);
-    here_.Cancel({charge.receipt, 1}, keep, now);
-    if (keep == 0) *charge.receipt = {};
+    if (keep > 0) {
+      here_.Reduce({charge.receipt, 1}, keep, now);
+    } else {
+      here_.Cancel({charge.receipt, 1}, now);
+      *charge.receipt = {};
+    }
   }
 }
 

@@ -31,19 +31,24 @@ void MemoryStore::Close(std::span<const Receipt> receipts, Instant now) {
   }
 }
 
-void MemoryStore::Cancel(std::span<Receipt> receipts, uint64_t keep, Instant now) {
+void MemoryStore::Reduce(std::span<Receipt> receipts, uint64_t keep, Instant now) {
   for (Receipt& receipt : receipts) {
-    if (keep > 0 && receipt.taken <= keep) continue;
-    CancelOne(receipt, keep, now);
-    if (receipt.limit->traits.persist) changed_.Add(receipt.key);
-    if (keep == 0) receipt.limit->tickets.fetch_sub(1);
-    uint64_t over = receipt.taken - keep;  // is taken off the highest tiers first
+    if (receipt.taken <= keep) continue;
+    CancelOne(receipt, receipt.taken - keep, false, now);
+    uint64_t over = receipt.taken - keep;  // is taken off the greatest tiers first
     for (size_t i = receipt.by_tier.size(); i-- > 0 && over > 0;) {
       const uint64_t off = std::min(over, receipt.by_tier[i]);
       receipt.by_tier[i] -= off;
       over -= off;
     }
     receipt.taken = keep;
+  }
+}
+
+void MemoryStore::Cancel(std::span<const Receipt> receipts, Instant now) {
+  for (const Receipt& receipt : receipts) {
+    CancelOne(receipt, receipt.taken, true, now);
+    receipt.limit->tickets.fetch_sub(1);
   }
 }
 
@@ -74,12 +79,13 @@ uint64_t GiveBack(const A& algorithm, CellState<A>& state, const Receipt& receip
     return algorithm.Refund(state.state(), FromNanos(receipt.at), n, now);
   } else if constexpr (std::is_same_v<A, BurstTiers>) {
     return algorithm.Refund(state.state(), TakenOf(receipt), n, now);
-  } else if constexpr (!std::is_same_v<A, Copies>) {
+  } else if constexpr (std::is_same_v<A, Copies>) {
+    return algorithm.Return(state.state(), n);
+  } else {
     const A* then = std::get_if<A>(&receipt.limit->limit);
     if (then == nullptr || !SameNumbering(*then, algorithm)) return 0;
     return algorithm.Refund(state.state(), receipt.at, n, now);
   }
-  return 0;
 }
 
 // Gives back up to `n` of what was used last, whoever used it, and tells how many whole tokens.
@@ -159,9 +165,11 @@ SettledUse MemoryStore::SettleOne(const Receipt& receipt, uint64_t cost, Instant
   return {up ? cost : receipt.taken - refunded, remaining};
 }
 
-// Under the numbers that are in force, like settling. A state that is not there any more is as good as
-// unused: there is nothing to undo.
-void MemoryStore::CancelOne(const Receipt& receipt, uint64_t keep, Instant now) {
+// Gives back `n` of what was taken, and forgets a refusal that was kept. Under the numbers that are in
+// force, like settling. A state that is not there any more is as good as unused: there is nothing to
+// undo.
+void MemoryStore::CancelOne(const Receipt& receipt, uint64_t n, bool close, Instant now) {
+  if (receipt.limit->traits.persist) changed_.Add(receipt.key);
   KeyTable::Held held;
   Charge charge(receipt.key, receipt.limit, 0, 0);
   Opened entry{.charge = &charge};
@@ -177,22 +185,19 @@ void MemoryStore::CancelOne(const Receipt& receipt, uint64_t keep, Instant now) 
         state.box()->marks.Observe(algorithm.Debt(state.state(), now));
       }
     }
-    const uint64_t back = receipt.taken - keep;
     if constexpr (std::is_same_v<A, SlidingLog>) {
       if (receipt.rejected > 0) {
         algorithm.Forgive(state.state(), FromNanos(receipt.at), receipt.rejected);
       }
     }
     if constexpr (std::is_same_v<A, BurstTiers>) {
-      const BurstTiers::Receipt taken = TakenOf(receipt);
-      refunded = keep == 0 ? algorithm.Cancel(state.state(), taken, now)
-                           : algorithm.Refund(state.state(), taken, back, now);
+      refunded = algorithm.Cancel(state.state(), TakenOf(receipt), n, now);
     } else {
-      refunded = GiveBack(algorithm, state, receipt, back, Shared(*entry.slot), now);
+      refunded = GiveBack(algorithm, state, receipt, n, Shared(*entry.slot), now);
     }
     remaining = algorithm.Room(state.state(), now).value_or(0);
     state.Save();
-    if (keep == 0) CloseTicket(state, receipt);
+    if (close) CloseTicket(state, receipt);
   });
   EraseIfUnused(entry, now);
   held.Release(0);

@@ -154,18 +154,22 @@ struct StoreStats {
 class Store {
  public:
   virtual ~Store() = default;
-  // False: Done() follows. Never both, and never twice.
+  // False: Done() follows. Never both, and never twice. True if there is no `home`.
   [[nodiscard]] virtual bool Admit(Admission& admission) = 0;
   // Done() does not follow any more, and the admission may go. What was under way may be carried out
   // or not.
   virtual void Abandon(Admission& admission) = 0;
+  // Closes the receipts, unless it fails. One of which the answer did not come, or was not awaited, may
+  // come again: it is carried out once.
   [[nodiscard]] virtual bool Settle(Settlement& settlement) = 0;
   virtual void Abandon(Settlement& settlement) = 0;
   // Nobody will settle these: what was taken stays taken.
   virtual void Close(std::span<const Receipt> receipts, Instant now) = 0;
-  // As if no more than `keep` had been asked for under each of these; 0: as if it had never been asked.
-  // Receipts of which nothing is kept are closed.
-  virtual void Cancel(std::span<Receipt> receipts, uint64_t keep, Instant now) = 0;
+  // As if no more than `keep` had been asked for under each of these, which stay open.
+  virtual void Reduce(std::span<Receipt> receipts, uint64_t keep, Instant now) = 0;
+  // As if it had never been asked: what was taken goes back, and a refusal that was kept is forgotten.
+  // The receipts are closed. (What was refused to others meanwhile stays refused.)
+  virtual void Cancel(std::span<const Receipt> receipts, Instant now) = 0;
   virtual void Tick(Instant /*now*/) {}
   virtual StoreStats Stats() const = 0;
 };
