@@ -1,9 +1,15 @@
 #include "store/router.h"
 
+#include <algorithm>
+#include <tuple>
+
 namespace weir {
 namespace {
 
 bool IsFlexible(const Charge& charge) { return charge.least < charge.cost; }
+bool HasQuota(std::span<const Charge> charges) {
+  return std::any_of(charges.begin(), charges.end(), [](const Charge& c) { return c.quota; });
+}
 
 // What is told of a limit about which nothing is known.
 void ShowUnknown(Charge& charge) {
@@ -33,45 +39,57 @@ std::array<FailureCount, kFailureCauses> Router::Failures() const {
 
 // ---- Parts ----
 
-// The charges of one place, side by side. True if they are all.
-bool Router::Split(std::span<Charge> all, bool remote, Routing::Part& part) {
+// The charges of one place, side by side.
+void Router::Split(std::span<Charge> all, bool remote, Part& part) {
   part.copies.clear();
-  part.places.clear();
+  part.asked.clear();
   size_t count = 0;
   for (const Charge& charge : all) count += charge.limit->traits.remote == remote ? 1 : 0;
-  if (count == all.size() || count == 0) {
-    part.all = all.first(count);
-    return count != 0;
+  part.all = all.first(count);
+  if (count == all.size() || count == 0) return;
+  for (const Charge& charge : all) {
+    if (charge.limit->traits.remote != remote) continue;
+    part.copies.push_back(charge);
+    part.asked.push_back(&charge);
   }
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (all[i].limit->traits.remote != remote) continue;
-    part.copies.push_back(all[i]);
-    part.places.push_back(i);
-  }
-  part.all = part.copies;
-  return false;
+  part.all = {part.copies.data(), part.copies.size()};
 }
 
-void Router::PutBack(const Routing::Part& part, std::span<Charge> all) {
-  for (size_t i = 0; i < part.places.size(); ++i) all[part.places[i]] = part.copies[i];
+// The answers go back to the asker; his questions stay what they were.
+void Router::PutBack(const Part& part, std::span<Charge> all) {
+  for (size_t i = 0; i < part.copies.size(); ++i) {
+    Charge& to = all[static_cast<size_t>(part.asked[i] - all.data())];
+    const auto [cost, shadow, quota] = std::tuple(to.cost, to.shadow, to.quota);
+    to = part.copies[i];
+    std::tie(to.cost, to.shadow, to.quota) = std::tuple(cost, shadow, quota);
+  }
+}
+
+void Router::FreeQuotas(Part& part) {
+  for (Charge& charge : part.copies) {
+    charge.shadow = charge.shadow || charge.quota;
+    charge.quota = false;
+  }
 }
 
 // ---- Asking ----
 
 void Router::Begin(Routing& routing) {
+  assert(!routing.waits_);
   routing.router_ = this;
-  routing.waits_ = false;
-  routing.admitted = {};
+  routing.admitted = {.allowed = true};
   routing.here_admitted_ = {.allowed = true, .granted = UINT64_MAX};
   routing.receipts.clear();
-  const bool all_remote = Split(routing.charges, true, routing.remote_);
-  if (!all_remote || routing.keeps_receipts) {
-    routing.receipts.resize(routing.charges.size());
-    for (size_t i = 0; i < routing.charges.size(); ++i) {
-      routing.charges[i].receipt = routing.want == Want::kTake ? &routing.receipts[i] : nullptr;
-    }
-    Split(routing.charges, true, routing.remote_);  // with the receipts
+  routing.left_.clear();
+  const bool take = routing.want == Want::kTake;
+  if (take) routing.left_.resize(routing.charges.size());
+  for (size_t i = 0; i < routing.charges.size(); ++i) {
+    Charge& charge = routing.charges[i];
+    // Here they may have to be cancelled; elsewhere they are wanted only by whoever will settle.
+    const bool wanted = take && (routing.keeps_receipts || !charge.limit->traits.remote);
+    charge.receipt = wanted ? &routing.left_[i] : nullptr;
   }
+  Split(routing.charges, true, routing.remote_);
   Split(routing.charges, false, routing.here_);
   Split(routing.refunds, true, routing.refunds_remote_);
   Split(routing.refunds, false, routing.refunds_here_);
@@ -79,75 +97,83 @@ void Router::Begin(Routing& routing) {
 
 bool Router::Admit(Routing& routing) {
   Begin(routing);
-  if (!AskHere(routing)) {
-    Finish(routing, routing.now);
-    return true;
-  }
-  return AskRemote(routing);
+  const bool asks_remote = !routing.remote_.all.empty() || !routing.refunds_remote_.all.empty();
+  if (AskHere(routing) && asks_remote) return AskRemote(routing);
+  Finish(routing, routing.now);
+  return true;
 }
 
-// False if nothing more is to be asked.
+// False if nothing was decided.
 bool Router::AskHere(Routing& routing) {
-  if (routing.here_.all.empty()) return true;
+  Part& here = routing.here_;
+  if (here.all.empty()) return true;
+  const bool split_quotas = HasQuota(here.all) && HasQuota(routing.remote_.all);
+  if (split_quotas) FreeQuotas(here);
   const bool take = routing.want == Want::kTake;
-  routing.here_admitted_ = take ? here_.AdmitNow(routing.here_.all, routing.now)
-                                : here_.PeekNow(routing.here_.all, routing.now);
+  routing.here_admitted_ =
+      take ? here_.AdmitNow(here.all, routing.now) : here_.PeekNow(here.all, routing.now);
   routing.admitted = routing.here_admitted_;
+  for (size_t i = 0; split_quotas && i < here.copies.size(); ++i) {
+    if (here.asked[i]->quota && !here.copies[i].refused) FreeQuotas(routing.remote_);
+  }
   return routing.admitted.error == Code::kOk;
 }
 
 bool Router::AskRemote(Routing& routing) {
   Admission& leg = routing.leg_;
-  const bool refused = !routing.here_admitted_.allowed;
+  const Admitted& here = routing.here_admitted_;
   leg.charges = routing.remote_.all;
   leg.refunds = routing.refunds_remote_.all;
-  leg.want = refused ? Want::kLook : routing.want;
+  leg.want = here.allowed ? routing.want : Want::kLook;
   leg.now = routing.now;
   leg.deadline = routing.deadline;
   leg.home = routing.home;
   for (Charge& charge : leg.charges) {
-    if (IsFlexible(charge)) charge.cost = std::min(charge.cost, routing.here_admitted_.granted);
+    if (here.allowed && IsFlexible(charge)) charge.cost = std::min(charge.cost, here.granted);
   }
-  if (waiting() >= kMostWaiting) {
-    Fail(routing, FailureCause::kTooMany, Code::kUnavailable, routing.now);
+  if (store_ == nullptr || waiting() >= most_waiting_) {
+    const FailureCause cause =
+        store_ == nullptr ? FailureCause::kUnavailable : FailureCause::kTooMany;
+    Fail(routing, cause, Code::kUnavailable, routing.now);
     return true;
   }
-  if (store_ == nullptr) {
-    Fail(routing, FailureCause::kUnavailable, Code::kUnavailable, routing.now);
-    return true;
+  StartWaiting(routing);
+  if (!store_->Admit(leg)) {
+    assert(routing.home != nullptr);
+    if (routing.deadline != kEndOfTime) routing.home->timers().Set(routing.leg_, routing.deadline);
+    return false;
   }
-  if (store_->Admit(leg)) {
-    Combine(routing, routing.now);
-    return true;
-  }
-  if (routing.home == nullptr) {
-    store_->Abandon(leg);
-    Fail(routing, FailureCause::kCannotWait, Code::kUnavailable, routing.now);
-    return true;
-  }
+  StopWaiting(routing);
+  Combine(routing, routing.now);
+  return true;
+}
+
+void Router::StartWaiting(Routing& routing) {
   routing.waits_ = true;
   waiting_.fetch_add(1, std::memory_order_relaxed);
-  if (routing.deadline != kEndOfTime) routing.home->timers().Set(routing.leg_, routing.deadline);
-  return false;
+  for (const Charge& charge : routing.leg_.charges) charge.limit->tickets.fetch_add(1);
+  for (const Charge& refund : routing.leg_.refunds) refund.limit->tickets.fetch_add(1);
 }
 
 void Router::StopWaiting(Routing& routing) {
   assert(routing.waits_);
   routing.waits_ = false;
   waiting_.fetch_sub(1, std::memory_order_relaxed);
-  routing.home->timers().Cancel(routing.leg_);
+  for (const Charge& charge : routing.leg_.charges) charge.limit->tickets.fetch_sub(1);
+  for (const Charge& refund : routing.leg_.refunds) refund.limit->tickets.fetch_sub(1);
+  if (routing.leg_.is_set()) routing.home->timers().Cancel(routing.leg_);
 }
 
 void Router::Answered(Routing& routing, const Turn& now) {
   StopWaiting(routing);
-  Combine(routing, now);
+  Combine(routing, routing.TimeOf(now));
   routing.Routed(now);
 }
 
 void Router::Late(Routing& routing, const Turn& now) {
   store_->Abandon(routing.leg_);
   StopWaiting(routing);
-  Fail(routing, FailureCause::kLate, Code::kUnavailable, now);
+  Fail(routing, FailureCause::kLate, Code::kUnavailable, routing.TimeOf(now));
   routing.Routed(now);
 }
 
@@ -155,30 +181,46 @@ void Router::Abandon(Routing& routing, Instant now) {
   if (!routing.waits_) return;
   store_->Abandon(routing.leg_);
   StopWaiting(routing);
-  KeepHere(routing, 0, now);
-  routing.receipts.clear();
+  CancelHere(routing, now);
 }
 
 // ---- Putting the answers together ----
 
-// Of what was taken here no more than `keep` of each charge stays taken.
-void Router::KeepHere(Routing& routing, uint64_t keep, Instant now) {
+// What is told of a limit here after something was given back.
+void Router::ShowAgain(Charge& charge, Instant now) {
+  Charge look(charge.key, charge.limit, 0, 0);
+  here_.PeekNow({&look, 1}, now);
+  charge.remaining = look.remaining;
+  charge.reset_after = look.reset_after;
+  charge.used = look.used;
+  charge.tier = look.tier;
+  charge.tier_limit = look.tier_limit;
+  charge.tier_hits = look.tier_hits;
+}
+
+void Router::CancelHere(Routing& routing, Instant now) {
   for (Charge& charge : routing.here_.all) {
     if (charge.receipt == nullptr || charge.receipt->limit == nullptr) continue;
-    if (keep > 0 && (!IsFlexible(charge) || charge.taken <= keep)) continue;
-    charge.remaining = SaturatingAdd(charge.remaining, charge.taken - std::min(keep, charge.taken));
-    charge.taken = std::min(keep, charge.taken);
-    if (keep > 0) {
-      here_.Reduce({charge.receipt, 1}, keep, now);
-    } else {
-      here_.Cancel({charge.receipt, 1}, now);
-      *charge.receipt = {};
-    }
+    here_.Cancel({charge.receipt, 1}, now);
+    *charge.receipt = {};
+    charge.taken = 0;
+    charge.burst = false;
+    ShowAgain(charge, now);
+  }
+}
+
+void Router::ReduceHere(Routing& routing, Instant now) {
+  const uint64_t keep = routing.admitted.granted;
+  for (Charge& charge : routing.here_.all) {
+    if (!IsFlexible(charge) || charge.taken <= keep || charge.receipt == nullptr) continue;
+    here_.Reduce({charge.receipt, 1}, keep, now);
+    charge.taken = keep;
+    ShowAgain(charge, now);
   }
 }
 
 void Router::Refuse(Routing& routing, Instant now) {
-  KeepHere(routing, 0, now);
+  CancelHere(routing, now);
   routing.admitted.allowed = false;
   routing.admitted.granted = 0;
 }
@@ -186,24 +228,23 @@ void Router::Refuse(Routing& routing, Instant now) {
 void Router::Combine(Routing& routing, Instant now) {
   const Admitted& remote = routing.leg_.admitted;
   if (remote.error != Code::kOk) {
-    return Fail(routing, FailureCause::kUnavailable, remote.error, now);
-  }
-  const Admitted& here = routing.here_admitted_;
-  Admitted& all = routing.admitted;
-  all = routing.remote_.all.empty() ? here : remote;
-  if (!here.allowed) {
-    all = here;
-    all.retry_after = std::max(here.retry_after, remote.retry_after);
-  } else if (!remote.allowed) {
-    Refuse(routing, now);
-  } else if (!routing.here_.all.empty() && !routing.remote_.all.empty()) {
-    all.granted = std::min(here.granted, remote.granted);
-    if (routing.want == Want::kTake && all.granted < here.granted) {
-      KeepHere(routing, all.granted, now);
-    }
+    const bool cannot_wait = routing.home == nullptr && remote.error == Code::kUnavailable;
+    return Fail(routing, cannot_wait ? FailureCause::kCannotWait : FailureCause::kUnavailable,
+                remote.error, now);
   }
   for (Charge& charge : routing.remote_.all) {
     if (charge.receipt != nullptr) charge.receipt->remote = charge.receipt->limit != nullptr;
+  }
+  const Admitted& here = routing.here_admitted_;
+  Admitted& all = routing.admitted;
+  if (!here.allowed) {
+    all.retry_after = std::max(here.retry_after, remote.retry_after);
+  } else if (!remote.allowed) {
+    all = remote;
+    Refuse(routing, now);
+  } else if (!routing.remote_.all.empty()) {
+    all.granted = std::min(here.granted, remote.granted);
+    ReduceHere(routing, now);
   }
   Finish(routing, now);
 }
@@ -211,72 +252,85 @@ void Router::Combine(Routing& routing, Instant now) {
 void Router::Fail(Routing& routing, FailureCause cause, Code code, Instant now) {
   failures_[static_cast<size_t>(cause)].fetch_add(1, std::memory_order_relaxed);
   Admitted& all = routing.admitted;
-  all = routing.here_admitted_;
-  bool denied = false;
-  for (Charge& charge : routing.remote_.all) {
+  if (routing.here_.all.empty() && !routing.charges.empty()) all.granted = routing.charges[0].cost;
+
+  const auto remote = routing.remote_.all;
+  const bool free_quotas = std::any_of(remote.begin(), remote.end(), [](const Charge& charge) {
+    return charge.quota && charge.limit->traits.on_failure == OnFailure::kAllow;
+  });
+  bool decides = false, denies = false;
+  for (Charge& charge : remote) {
     const OnFailure on_failure = charge.limit->traits.on_failure;
-    denied = denied || (on_failure == OnFailure::kDeny && !charge.shadow);
+    const bool refuses = !charge.shadow && !(charge.quota && free_quotas);
+    decides = decides || !charge.shadow;
+    denies = denies || (refuses && on_failure == OnFailure::kDeny);
     if (on_failure != OnFailure::kLocal) ShowUnknown(charge);
   }
-  if (all.allowed) {
-    all.degraded = true;
-    if (denied) {
-      KeepHere(routing, 0, now);
-      all = {.error = code};
-    } else if (!AskInstead(routing, now)) {
-      Refuse(routing, now);
-    }
-  } else {
-    AskInstead(routing, now);
-  }
-  if (all.granted == UINT64_MAX)
-    all.granted = routing.charges.empty() ? 0 : routing.charges[0].cost;
   for (Charge& refund : routing.refunds_remote_.all) ShowUnknown(refund);
+
+  if (!all.allowed) {
+    AskInstead(routing, free_quotas, now);
+  } else if (denies) {
+    CancelHere(routing, now);
+    all = {.error = code};
+  } else {
+    all.degraded = decides;
+    if (!AskInstead(routing, free_quotas, now)) Refuse(routing, now);
+  }
   Finish(routing, now);
 }
 
-// Has the limits that say `local` decided here. False if they refuse.
-bool Router::AskInstead(Routing& routing, Instant now) {
-  std::vector<Charge> instead;
-  std::vector<Charge*> of;
-  for (Charge& charge : routing.remote_.all) {
+// Has the limits that say `local` decided here; only looks if the request is refused already. False if
+// they refuse.
+bool Router::AskInstead(Routing& routing, bool free_quotas, Instant now) {
+  absl::InlinedVector<Charge, 3> instead;
+  for (const Charge& charge : routing.remote_.all) {
     if (charge.limit->traits.on_failure != OnFailure::kLocal) continue;
-    instead.push_back(charge);
-    of.push_back(&charge);
+    Charge& copy = instead.emplace_back(charge);
+    copy.shadow = charge.shadow || (charge.quota && free_quotas);
+    copy.quota = charge.quota && !copy.shadow;
   }
   if (instead.empty()) return true;
-  const bool take = routing.want == Want::kTake && routing.admitted.allowed;
-  const Admitted admitted = take ? here_.AdmitNow(instead, now) : here_.PeekNow(instead, now);
-  for (size_t i = 0; i < of.size(); ++i) *of[i] = instead[i];
-  if (admitted.error != Code::kOk) {
-    for (Charge* charge : of) ShowUnknown(*charge);
-    return true;
-  }
   Admitted& all = routing.admitted;
+  const bool take = routing.want == Want::kTake && all.allowed;
+  const std::span<Charge> charges(instead.data(), instead.size());
+  const Admitted admitted = take ? here_.AdmitNow(charges, now) : here_.PeekNow(charges, now);
+  const Charge* answer = instead.data();
+  for (Charge& charge : routing.remote_.all) {
+    if (charge.limit->traits.on_failure != OnFailure::kLocal) continue;
+    const auto [shadow, quota] = std::pair(charge.shadow, charge.quota);
+    charge = *answer++;
+    std::tie(charge.shadow, charge.quota) = std::pair(shadow, quota);
+    if (admitted.error != Code::kOk) ShowUnknown(charge);
+  }
+  if (admitted.error != Code::kOk) return true;  // there is no room for them here: nothing is known
   all.retry_after = std::max(all.retry_after, admitted.retry_after);
   if (!all.allowed || !admitted.allowed) return admitted.allowed;
   all.granted = std::min(all.granted, admitted.granted);
-  if (take) KeepHere(routing, all.granted, now);
+  ReduceHere(routing, now);
   return true;
 }
 
 void Router::Finish(Routing& routing, Instant now) {
-  if (routing.admitted.error == Code::kOk) {
-    for (Charge& refund : routing.refunds_here_.all) here_.Refund(refund, now);
+  const bool decided = routing.admitted.error == Code::kOk;
+  for (Charge& refund : routing.refunds_here_.all) {
+    if (decided) here_.Refund(refund, now);
   }
   PutBack(routing.here_, routing.charges);
   PutBack(routing.remote_, routing.charges);
   PutBack(routing.refunds_here_, routing.refunds);
   PutBack(routing.refunds_remote_, routing.refunds);
-  if (routing.receipts.empty()) return;
-  const bool kept = routing.keeps_receipts && routing.admitted.allowed;
-  std::erase_if(routing.receipts, [&](Receipt& receipt) {
-    if (receipt.limit == nullptr) return true;
-    if (kept && receipt.rejected == 0) return false;
-    (receipt.remote ? *store_ : static_cast<Store&>(here_)).Close({&receipt, 1}, now);
-    return true;
-  });
   for (Charge& charge : routing.charges) charge.receipt = nullptr;
+  const bool kept = routing.keeps_receipts && decided && routing.admitted.allowed;
+  for (Receipt& receipt : routing.left_) {
+    if (receipt.limit == nullptr) continue;
+    if (kept && receipt.rejected == 0) {
+      routing.receipts.push_back(std::move(receipt));
+    } else {
+      (receipt.remote ? *store_ : static_cast<Store&>(here_)).Close({&receipt, 1}, now);
+    }
+  }
+  routing.left_.clear();
 }
 
 }  // namespace weir

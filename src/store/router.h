@@ -14,15 +14,20 @@
 //                           and the answer says that it is `degraded`
 //
 // So all or nothing holds over both; between the two answers others may see what was taken here and is
-// then given back. Shadows never refuse, and so never fail.
+// then given back. Shadows never refuse, and so never fail. Quotas refuse only together, wherever they
+// are decided: where one of them has room, or does not refuse when its store is away, the others are
+// like shadows.
 //
 // A request that waits does so until the remote store answers, or until its deadline, by a timer of the
 // thread that asked. Bounded: how many wait at once. Whoever cannot wait gets what happens on failure.
+// The limits that are waited for stay in use meanwhile, whatever becomes of the rules.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <vector>
+
+#include <absl/container/inlined_vector.h>
 
 #include "store/memory_store.h"
 #include "store/store.h"
@@ -63,9 +68,11 @@ class Routing {
 
   // The answer is there. Only if Router::Admit said false.
   virtual void Routed(const Turn& now) = 0;
+  // At what time it is decided that comes in this turn.
+  virtual Instant TimeOf(const Turn& now) { return now; }
 
  protected:
-  ~Routing() = default;
+  ~Routing() { assert(!waits_); }
 
  private:
   friend class Router;
@@ -81,14 +88,15 @@ class Routing {
   };
   // A part of the charges, side by side, if it is not all of them.
   struct Part {
-    std::span<Charge> all;       // as they are asked
-    std::vector<Charge> copies;  // empty if `all` are the asker's own
-    std::vector<size_t> places;  // of the copies, among the asker's
+    std::span<Charge> all;                        // as they are asked
+    absl::InlinedVector<Charge, 3> copies;        // empty if `all` are the asker's own
+    absl::InlinedVector<const Charge*, 3> asked;  // of each copy, the asker's own
   };
 
   Router* router_ = nullptr;
   Leg leg_{*this};
   Part here_, remote_, refunds_here_, refunds_remote_;
+  absl::InlinedVector<Receipt, 3> left_;  // by the stores, one for each charge
   Admitted here_admitted_;
   bool waits_ = false;
 };
@@ -98,7 +106,8 @@ class Router {
   static constexpr uint64_t kMostWaiting = 1 << 16;
 
   // Both outlive the router; `remote` may be null: then nothing is decided there.
-  Router(MemoryStore& here, Store* remote) : here_(here), store_(remote) {}
+  Router(MemoryStore& here, Store* remote, uint64_t most_waiting = kMostWaiting)
+      : here_(here), store_(remote), most_waiting_(most_waiting) {}
 
   // False: Routed() follows, once, on the thread of `home`.
   [[nodiscard]] bool Admit(Routing& routing);
@@ -111,12 +120,16 @@ class Router {
 
  private:
   friend class Routing;
-  static bool Split(std::span<Charge> all, bool remote, Routing::Part& part);
-  static void PutBack(const Routing::Part& part, std::span<Charge> all);
+  using Part = Routing::Part;
+  static void Split(std::span<Charge> all, bool remote, Part& part);
+  static void PutBack(const Part& part, std::span<Charge> all);
+  // The quotas of the part are asked as if in shadow.
+  static void FreeQuotas(Part& part);
 
   void Begin(Routing& routing);
   bool AskHere(Routing& routing);
   bool AskRemote(Routing& routing);
+  void StartWaiting(Routing& routing);
   void StopWaiting(Routing& routing);
   void Answered(Routing& routing, const Turn& now);
   void Late(Routing& routing, const Turn& now);
@@ -125,13 +138,17 @@ class Router {
   void Combine(Routing& routing, Instant now);
   // It has not.
   void Fail(Routing& routing, FailureCause cause, Code code, Instant now);
-  bool AskInstead(Routing& routing, Instant now);
+  bool AskInstead(Routing& routing, bool free_quotas, Instant now);
   void Refuse(Routing& routing, Instant now);
-  void KeepHere(Routing& routing, uint64_t keep, Instant now);
+  // Of what was taken here nothing stays, or no more than was granted.
+  void CancelHere(Routing& routing, Instant now);
+  void ReduceHere(Routing& routing, Instant now);
+  void ShowAgain(Charge& charge, Instant now);
   void Finish(Routing& routing, Instant now);
 
   MemoryStore& here_;
   Store* const store_;
+  const uint64_t most_waiting_;
   std::atomic<uint64_t> waiting_{0};
   std::array<std::atomic<uint64_t>, kFailureCauses> failures_{};
 };
