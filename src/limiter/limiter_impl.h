@@ -9,6 +9,7 @@
 
 #include <absl/container/inlined_vector.h>
 
+#include "limiter/call.h"
 #include "limiter/carried_limits.h"
 #include "limiter/hold_book.h"
 #include "limiter/rules_in_force.h"
@@ -16,6 +17,7 @@
 #include "limiter/ticket_book.h"
 #include "limiter/wait_room.h"
 #include "store/memory_store.h"
+#include "store/router.h"
 #include "weir/limiter.h"
 
 namespace weir {
@@ -26,28 +28,30 @@ class Limiter::Impl {
  public:
   Impl(std::shared_ptr<const Rulebook> rules, const LimiterOptions& options, Instant now);
 
-  // A request on its way: matched and hashed, its memory on the way to the cache.
-  struct Prepared {
-    Code error = Code::kOk;
-    std::string_view message;
-    Match match;
-    Key subject;                             // the hash of it
-    absl::InlinedVector<Charge, 3> charges;  // one for each limit that is limited, in order
-    void Fail(Code code) {
-      error = code;
-      message = MessageOf(code);
-    }
-  };
   enum class Mode { kTake, kLook };
 
   void Decide(const Request& request, Instant told, Mode mode, Decision& decision);
+  void DecideWithoutWaiting(const Request& request, Instant told, Mode mode, Decision& decision);
   void DecideBatch(std::span<const Request> requests, Instant told, std::span<Decision> out);
   void DecideDescriptors(const DescriptorRequest& request, Instant told,
                          DescriptorDecision& decision);
   void DecideAdhoc(const AdhocRequest& request, Instant told, Decision& decision);
   Result<Settled> Settle(const Ticket& ticket, uint64_t cost, Instant told);
-  void Settle(const SettleRequest& request, Instant told, const SettleDone& done);
-  bool IsElsewhere(const Ticket& ticket) const { return elsewhere_ && !tickets_.IsOwn(ticket); }
+
+  // Where it may be waited for (calls.cc).
+  When Decide(DecideCall& call, Instant told);
+  size_t Decide(std::span<DecideCall* const> calls, Instant told);
+  When Decide(DescriptorCall& call, Instant told);
+  When Settle(SettleCall& call, Instant told);
+  void Abandon(DecideCall& call, Instant told);
+  void Abandon(DescriptorCall& call, Instant told);
+  void Abandon(SettleCall& call, Instant told);
+  // A call that waited is answered (late.h).
+  void Answer(DecideCall& call, const Turn& now);
+  void Answer(DescriptorCall& call, const Turn& now);
+  void Answer(SettleCall& call, const Turn& now);
+  void GiveUp(SettleCall& call, const Turn& now);
+
   void SettleElsewhere(ElsewhereSettler settler) { elsewhere_ = std::move(settler); }
   SessionId OpenSession(Duration ttl, Instant now_told);
   bool RenewSession(const SessionId& session, Instant now_told);
@@ -85,9 +89,39 @@ class Limiter::Impl {
   void Prepare(const RulesInForce& rules, const Request& request, Prepared& prepared);
   void AddCharges(const RulesInForce& rules, const Request& request,
                   std::span<const RuleLimit> limits, Prepared& prepared);
+  void PrepareAdhoc(const AdhocRequest& request, Instant now, Prepared& prepared);
+  // At once, where nothing is remote.
   void Finish(const RulesInForce& rules, const Request& request, Mode mode, Instant now,
               Prepared& prepared, Decision& decision);
+  void FinishAdhoc(const AdhocRequest& request, Instant now, Prepared& prepared,
+                   Decision& decision);
+  // From what was admitted to the decision.
+  void Conclude(const RulesInForce& rules, const Request& request, Mode mode,
+                const Admitted& admitted, Instant now, const Prepared& prepared,
+                Decision& decision);
+  void ConcludeAdhoc(const AdhocRequest& request, const Admitted& admitted,
+                     const Prepared& prepared, Decision& decision);
   Admitted AdmitWithTicket(std::span<Charge> charges, Instant now, Decision& decision);
+  Ticket IssueTicket(std::vector<Receipt> receipts, std::span<const Charge> charges, Instant now);
+
+  void PrepareCall(const RulesInForce& rules, Instant now, DecideCall& call);
+  When FinishCall(const RulesInForce& rules, Instant told, Instant now, DecideCall& call);
+  When Route(Instant told, Instant now, DecideCall& call);
+  void ConcludeRouted(const RulesInForce& rules, Instant now, DecideCall& call);
+  Instant DeadlineOf(Instant told, Duration patience) const {
+    return After(told, std::min(patience, deadline_));
+  }
+  std::shared_ptr<const RulesInForce> InForceToKeep();
+
+  // False, and the error in the decision, if the request is at fault, or nothing limits it.
+  bool PrepareDescriptors(const RulesInForce& rules, const DescriptorRequest& request, Instant now,
+                          weir::PreparedDescriptors& prepared, DescriptorDecision& decision);
+  void ConcludeDescriptors(const RulesInForce& rules, const Admitted& admitted,
+                           const weir::PreparedDescriptors& prepared, DescriptorDecision& decision);
+  void SettleHere(SettleCall& call, std::span<const Receipt> receipts, Instant now);
+  void ConcludeSettle(SettleCall& call, Instant now);
+  void Reopen(SettleCall& call, Instant now);
+  void CloseReceipts(std::span<const Receipt> receipts, Instant now);
   void Count(const RulesInForce& rules, const Request& request, const Prepared& prepared,
              const Decision& decision, Instant now);
   void Sample(Instant now);
@@ -110,7 +144,7 @@ class Limiter::Impl {
                      ReserveDone done);
   void TickHolds(Instant now);
   bool TickHoldsOnce(Instant now);
-  using Charges = absl::InlinedVector<Charge, 3>;  // one for each limit that is limited, in order
+  using Charges = Prepared::Charges;
   Charges CopyCharges(const RulesInForce& rules, std::span<const RuleLimit* const> limits,
                       const Request& request, bool shadow) const;
   Key KeyOf(const LimitInForce& limit, const RuleLimit& rule, const Request& request,
@@ -139,8 +173,12 @@ class Limiter::Impl {
   const Sharing adhoc_sharing_;  // by which nodes count those together
   const KeyedHash hash_;
   const Key adhoc_salt_, carried_salt_, pool_salt_;
+  const Duration deadline_;
   SteadyTime time_;
   MemoryStore store_;
+  const std::unique_ptr<Store> remote_;  // may be null
+  const Placement placement_;
+  Router router_;
   TicketBook tickets_;
   ElsewhereSettler elsewhere_;  // may be empty
   CarriedLimits carried_;

@@ -27,6 +27,7 @@ struct LimitInForce {
   Key salt;                         // the hash of the limit's identity
   LimitNumbers numbers;             // what is shown of it
   KeyShape shape = KeyShape::kSubject;
+  bool remote = false;  // another store decides it
 };
 
 class RulesInForce {

@@ -14,6 +14,11 @@ Sharing SharingOf(const Coordination& coordination) {
   return coordination.variant == "queue" ? Sharing::kQueue : Sharing::kDebt;
 }
 
+bool Placement::IsRemote(const RuleLimit& limit) const {
+  if (!has_remote || std::holds_alternative<Copies>(limit.limit)) return false;
+  return all_remote || limit.coordination.kind == Coordination::Kind::kShared;
+}
+
 namespace slot_names {
 namespace {
 
@@ -30,14 +35,15 @@ std::string NameOf(const RuleLimit& limit) {
   return name;
 }
 
-SlotTraits TraitsOf(const RuleLimit& limit) {
-  return {.deny_when_full = limit.on_failure == OnFailure::kDeny,
+SlotTraits TraitsOf(const RuleLimit& limit, const Placement& placement) {
+  return {.on_failure = limit.on_failure,
+          .remote = placement.IsRemote(limit),
           .persist = limit.persist,
           .sharing = SharingOf(limit.coordination)};
 }
 
-bool Same(const LimitSlot& slot, const RuleLimit& limit) {
-  return SameNumbers(slot.limit, limit.limit) && slot.traits == TraitsOf(limit);
+bool Same(const LimitSlot& slot, const RuleLimit& limit, const Placement& placement) {
+  return SameNumbers(slot.limit, limit.limit) && slot.traits == TraitsOf(limit, placement);
 }
 
 std::string NumbersText(const RuleLimit& rule) {
@@ -91,12 +97,12 @@ std::vector<const LimitSlot*> SlotNames::Change(Limits leave, Limits come, Insta
 const LimitSlot* SlotNames::SlotFor(const RuleLimit& limit, const std::string& name,
                                     const Slots& coming, Instant now) {
   const auto before = in_force_.find(name);
-  if (before != in_force_.end() && slot_names::Same(*before->second, limit)) return before->second;
+  if (before != in_force_.end() && slot_names::Same(*before->second, limit, placement_)) return before->second;
   if (!limit.only_for.empty()) {
     const auto base = coming.find(BaseName(limit));
-    if (base != coming.end() && slot_names::Same(*base->second, limit)) return base->second;
+    if (base != coming.end() && slot_names::Same(*base->second, limit, placement_)) return base->second;
   }
-  return limits_.Add(limit.limit, slot_names::TraitsOf(limit), now, limit.identity[0]);
+  return limits_.Add(limit.limit, slot_names::TraitsOf(limit, placement_), now, limit.identity[0]);
 }
 
 // Slots that are no longer in use lead to what took their place.

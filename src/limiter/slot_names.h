@@ -25,9 +25,17 @@ namespace weir {
 // By which nodes count it together.
 Sharing SharingOf(const Coordination& coordination);
 
+// Which limits this process's memory does not decide.
+struct Placement {
+  bool has_remote = false;  // there is another store
+  bool all_remote = false;  // it decides all but copies
+  bool IsRemote(const RuleLimit& limit) const;
+  bool carried_remote() const { return has_remote && all_remote; }  // of limits that requests bring
+};
+
 class SlotNames {
  public:
-  explicit SlotNames(LimitTable& limits) : limits_(limits) {}
+  SlotNames(LimitTable& limits, Placement placement) : limits_(limits), placement_(placement) {}
 
   // The slots of those that come, in their order: null, if it is unlimited or there is none left. All
   // limits of a resource, and all that a namespace says beside its resources, leave and come together.
@@ -59,6 +67,7 @@ class SlotNames {
   void TakeBack(const Slots& coming, Instant now);
 
   LimitTable& limits_;
+  const Placement placement_;
   Slots in_force_;
   absl::flat_hash_map<std::string, Gone> gone_;
   size_t look_through_gone_at_ = 64;  // so many of them

@@ -32,6 +32,12 @@ uint32_t TicketBook::BytesOf(const std::vector<Receipt>& receipts) {
 Ticket TicketBook::Issue(std::vector<Receipt> receipts, uint32_t owner, Instant now,
                          std::vector<Receipt>* forgone) {
   const Ticket ticket = NewTicket(node_);
+  Reopen(ticket, std::move(receipts), owner, now, forgone);
+  return ticket;
+}
+
+void TicketBook::Reopen(const Ticket& ticket, std::vector<Receipt> receipts, uint32_t owner,
+                        Instant now, std::vector<Receipt>* forgone) {
   const uint32_t bytes = BytesOf(receipts);
   Shard& shard = ShardOf(ticket);
   const std::lock_guard lock(shard.mutex);
@@ -48,7 +54,6 @@ Ticket TicketBook::Issue(std::vector<Receipt> receipts, uint32_t owner, Instant 
          (shard.bytes > bytes_per_shard_ && shard.by_name.size() > 1)) {
     PushOut(shard, forgone);
   }
-  return ticket;
 }
 
 std::vector<Receipt> TicketBook::Remove(Shard& shard, Records::iterator record) {

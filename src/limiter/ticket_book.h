@@ -41,6 +41,9 @@ class TicketBook {
   // What tickets that no longer are leave behind is added to `forgone`.
   Ticket Issue(std::vector<Receipt> receipts, uint32_t owner, Instant now,
                std::vector<Receipt>* forgone);
+  // Puts one back that was taken out and could not be settled, as if it were new.
+  void Reopen(const Ticket& ticket, std::vector<Receipt> receipts, uint32_t owner, Instant now,
+              std::vector<Receipt>* forgone);
   // Takes the ticket out. Nothing if it is unknown, was settled or has expired.
   std::optional<std::vector<Receipt>> Close(const Ticket& ticket, Instant now);
   // Takes out what has expired.

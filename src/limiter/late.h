@@ -1,0 +1,94 @@
+// What a call needs while it waits: the router's part, the rules that it was asked under, and copies of
+// what its answer is made of.
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <mutex>
+
+#include "limiter/call.h"
+#include "limiter/limiter_impl.h"
+#include "store/router.h"
+
+namespace weir {
+
+class DecideCall::Late final : public Routing {
+ public:
+  Late(Limiter::Impl& the_limiter, DecideCall& the_call) : limiter(&the_limiter), call(the_call) {}
+
+  void Routed(const Turn& now) override { limiter->Answer(call, now); }
+  // The caller's bytes may go now.
+  void KeepSubject() {
+    const std::string_view from = call.request.subject;
+    if (!from.empty()) std::memcpy(subject_.data(), from.data(), from.size());
+    call.request = {.subject = {subject_.data(), from.size()},
+                    .cost = call.request.cost,
+                    .min_cost = call.request.min_cost,
+                    .settle = call.request.settle};
+    call.adhoc.key = {};
+  }
+
+  Limiter::Impl* limiter;
+  DecideCall& call;
+  std::shared_ptr<const RulesInForce> rules;
+  bool waits = false;
+
+ private:
+  std::array<char, kLongestSubject> subject_;
+};
+
+class DescriptorCall::Late final : public Routing {
+ public:
+  Late(Limiter::Impl& the_limiter, DescriptorCall& the_call)
+      : limiter(&the_limiter), call(the_call) {}
+
+  void Routed(const Turn& now) override { limiter->Answer(call, now); }
+
+  Limiter::Impl* limiter;
+  DescriptorCall& call;
+  std::shared_ptr<const RulesInForce> rules;
+  bool waits = false;
+};
+
+class SettleCall::Late final : public Settlement, public Timer {
+ public:
+  Late(Limiter::Impl& the_limiter, SettleCall& the_call) : limiter(&the_limiter), call(the_call) {}
+
+  void Done(const Turn& now) override { limiter->Answer(call, now); }
+  void Due(const Turn& now) override { limiter->GiveUp(call, now); }
+
+  Limiter::Impl* limiter;
+  SettleCall& call;
+  uint32_t owner = 0;
+  std::vector<Receipt> here, remote;
+  bool waits = false;
+};
+
+// The way back from another node's answer, which comes on any thread, to a call that may be gone.
+class SettleCall::Elsewhere : public std::enable_shared_from_this<SettleCall::Elsewhere> {
+ public:
+  explicit Elsewhere(SettleCall& call) : call_(&call) {}
+
+  void Tell(const Result<Settled>& answer) {
+    const std::lock_guard lock(mutex_);
+    if (call_ == nullptr) return;
+    call_->home->Post([self = shared_from_this(), answer](const Turn& now) {
+      SettleCall* const call = self->Close();
+      if (call == nullptr) return;
+      call->answer = answer;
+      call->elsewhere_.reset();
+      call->Answered(now);
+    });
+  }
+  // Who was to be told; nobody is, from now on.
+  SettleCall* Close() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(call_, nullptr);
+  }
+
+ private:
+  std::mutex mutex_;
+  SettleCall* call_;  // guarded by mutex_
+};
+
+}  // namespace weir
