@@ -378,6 +378,19 @@ TEST_F(OnFailureTest, RefundsOfAStoreThatIsAwayAreLostAndThoseHereAreNot) {
   ExpectNothingLeft();
 }
 
+TEST_F(OnFailureTest, WhatEndsInAnErrorGivesNothingBack) {
+  const LimitSlot* a = Here(Bucket(5));
+  const LimitSlot* b = Remote(Bucket(5), OnFailure::kDeny);
+  testing::Take(here, a, 1, 3, clock.Now());
+  std::vector<Charge> refunds = {{KeyOf(1), a, 2, 2}}, charges = {{KeyOf(2), b, 1, 1}};
+  RoutedRequest routing;
+  routing.refunds = refunds;
+  ASSERT_TRUE(Waits(routing, charges));
+  remote.AnswerAway(Turn(clock));
+  EXPECT_EQ(routing.admitted.error, Code::kUnavailable);
+  EXPECT_EQ(Left(a, 1), 2u);
+}
+
 // Between asking and the deadline time passes: what is local is decided then.
 TEST_F(OnFailureTest, LocalIsDecidedWhenTheDeadlineComes) {
   const LimitSlot* b = Remote(TokenBucket(1, std::chrono::milliseconds(20), 1), OnFailure::kLocal);
