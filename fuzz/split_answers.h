@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/manual_executor.h"
 #include "fronts/protocol.h"
 #include "weir/limiter.h"
 
@@ -47,7 +48,8 @@ class FuzzLink : public Link {
   explicit FuzzLink(Front& front) : protocol_(front.Accept(*this)) {}
   ~FuzzLink() override { protocol_->Closed(Turn(clock_)); }
   void Flush() override {}
-  void Post(std::function<void(const Turn&)>) override {}
+  void FlushSoon() override {}
+  Executor& executor() override { return executor_; }
   Clock& clock() override { return clock_; }
   std::string_view peer() const override { return "192.0.2.7"; }
 
@@ -70,6 +72,7 @@ class FuzzLink : public Link {
  private:
   std::string unread_, written_;
   ManualClock clock_{kNow};
+  ManualExecutor executor_{clock_};
   std::unique_ptr<Protocol> protocol_;
 };
 

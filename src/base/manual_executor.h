@@ -33,6 +33,10 @@ class ManualExecutor : public Executor {
     timers_.Run(now);
     return due || !work.empty();
   }
+  bool has_posted() {
+    const std::lock_guard lock(mutex_);
+    return !posted_.empty();
+  }
   void RunAll() {
     while (RunSome()) {
     }

@@ -7,7 +7,8 @@
 namespace weir {
 
 DecideCall::DecideCall(Executor* the_home) : home(the_home) {}
-DecideCall::~DecideCall() { assert(late_ == nullptr || !late_->waits); }
+DecideCall::~DecideCall() { assert(!waits()); }
+bool DecideCall::waits() const { return late_ != nullptr && late_->waits; }
 
 DescriptorCall::DescriptorCall(Executor* the_home) : home(the_home) {}
 DescriptorCall::~DescriptorCall() { assert(late_ == nullptr || !late_->waits); }

@@ -72,6 +72,7 @@ class DecideCall {
 
   // The answer is there. Only if Decide said kLater.
   virtual void Answered(const Turn& now) = 0;
+  bool waits() const;
 
  private:
   friend class Limiter::Impl;

@@ -224,8 +224,8 @@ When Limiter::Impl::Settle(SettleCall& call, Instant told) {
   }
   if (elsewhere_ && call.home != nullptr && !tickets_.IsOwn(ticket)) {
     call.elsewhere_ = std::make_shared<SettleCall::Elsewhere>(call);
-    elsewhere_(call.request,
-               [way = call.elsewhere_](const Result<Settled>& answer) { way->Tell(answer); });
+    const auto ear = std::make_shared<SettleCall::Elsewhere::Ear>(call.elsewhere_);
+    elsewhere_(call.request, [ear](const Result<Settled>& answer) { ear->Tell(answer); });
     return When::kLater;
   }
   const Instant now = time_.Of(told);

@@ -71,7 +71,7 @@ class SettleCall::Elsewhere : public std::enable_shared_from_this<SettleCall::El
 
   void Tell(const Result<Settled>& answer) {
     const std::lock_guard lock(mutex_);
-    if (call_ == nullptr) return;
+    if (call_ == nullptr || std::exchange(told_, true)) return;
     call_->home->Post([self = shared_from_this(), answer](const Turn& now) {
       SettleCall* const call = self->Close();
       if (call == nullptr) return;
@@ -80,6 +80,18 @@ class SettleCall::Elsewhere : public std::enable_shared_from_this<SettleCall::El
       call->Answered(now);
     });
   }
+  // What the other node's answer is given to. If it is dropped unused, that is an answer too.
+  class Ear {
+   public:
+    explicit Ear(std::shared_ptr<Elsewhere> way) : way_(std::move(way)) {}
+    ~Ear() { way_->Tell(Error{Code::kUnavailable, "the server ends", ""}); }
+    Ear(const Ear&) = delete;
+    Ear& operator=(const Ear&) = delete;
+    void Tell(const Result<Settled>& answer) { way_->Tell(answer); }
+
+   private:
+    const std::shared_ptr<Elsewhere> way_;
+  };
   // Who was to be told; nobody is, from now on.
   SettleCall* Close() {
     const std::lock_guard lock(mutex_);
@@ -88,7 +100,9 @@ class SettleCall::Elsewhere : public std::enable_shared_from_this<SettleCall::El
 
  private:
   std::mutex mutex_;
-  SettleCall* call_;  // guarded by mutex_
+  // Guarded by mutex_.
+  SettleCall* call_;
+  bool told_ = false;
 };
 
 }  // namespace weir

@@ -153,6 +153,13 @@ std::string MetricsText(const Limiter& limiter, const std::vector<std::unique_pt
   all.Gauge("weir_holds", "Holds: copies that a session has reserved", Number(stats.holds));
   all.Gauge("weir_transfers", "Transfers that nobody has seized yet", Number(stats.transfers));
   all.Gauge("weir_waiting", "Reservations that wait for copies", Number(stats.waiting));
+  all.Gauge("weir_awaited", "Requests that wait for a store outside this process",
+            Number(stats.awaited));
+  for (const FailureCount& failure : stats.failures) {
+    all.Counter("weir_degraded_total",
+                "Requests in which limits did what they do on failure, by what had failed",
+                Number(failure.count), {{"cause", std::string(failure.cause)}});
+  }
   all.Gauge("weir_rules_version", "Rules that were put in force so far",
             Number(stats.rulebook_version));
   all.Counter("weir_reloads_total", "Reloads of the rules", Number(reloads.done.load()),

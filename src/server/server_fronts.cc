@@ -38,10 +38,7 @@ void Server::MakeFronts() {
     for (const std::string& hop : settings_.trusted_hops) {
       options.trusted_hops.push_back(*http::ParseNetwork(hop));
     }
-    options.json_rate_limit = [this](std::string_view body, Instant now) {
-      auto [status, text] = AnswerJson(*limiter_, body, now);
-      return HttpOptions::JsonAnswer{status, std::move(text)};
-    };
+    options.json_rate_limit = RateLimitJson(*limiter_);
     options.health = [this] {
       return HttpOptions::Health{problems_.ready(), HealthJson(problems_)};
     };

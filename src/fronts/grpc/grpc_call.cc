@@ -19,6 +19,12 @@ void Empty(std::string& text) {
 
 void GrpcCall::Write(std::string_view message) { session.Write(*this, message); }
 void GrpcCall::Finish(const GrpcStatus& how) { session.Finish(*this, how); }
+void GrpcCall::Answer(const GrpcStatus& how, std::string_view message) {
+  waiter = nullptr;
+  if (how.ok()) session.Write(*this, message);
+  session.Finish(*this, how);
+}
+
 Link& GrpcCall::link() { return session.link(); }
 
 void GrpcCall::Clear() {

@@ -28,11 +28,14 @@ struct GrpcCall final : CallStream {
 
   void Write(std::string_view message) override;
   void Finish(const GrpcStatus& status) override;
+  void Answer(const GrpcStatus& status, std::string_view message) override;
   Link& link() override;
 
   // As new, but for memory of a usual size.
   void Clear();
   bool PastDeadline(Instant now) const { return timeout && now - begun >= *timeout; }
+  // How much longer the peer waits.
+  Duration Patience(Instant now) const { return timeout ? *timeout - (now - begun) : kNever; }
   size_t unsent() const { return out.size() - sent; }
   size_t heap_bytes() const { return in.capacity() + out.capacity() + metadata.bytes(); }
 
@@ -58,6 +61,7 @@ struct GrpcCall final : CallStream {
   bool finished = false;   // and so will be `status`, after `out`
   GrpcStatus status;
   std::unique_ptr<StreamingCall> streaming;  // null: unary
+  Waiter* waiter = nullptr;                  // of a unary call that is answered late
 };
 
 // The five bytes before a message of that length.

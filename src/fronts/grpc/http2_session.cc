@@ -145,7 +145,10 @@ Http2Session::~Http2Session() {
   nghttp2_session_del(session_);
 }
 
-void Http2Session::Closed(const Turn& now) { EndCalls(now); }
+void Http2Session::Closed(const Turn& now) {
+  const InTurn in_turn(*this, now);
+  EndCalls(now);
+}
 
 void Http2Session::HalfClosed(const Turn& now) {
   const InTurn in_turn(*this, now);
@@ -156,7 +159,8 @@ void Http2Session::HalfClosed(const Turn& now) {
 
 bool Http2Session::owes() const {
   return std::any_of(calls_.begin(), calls_.end(), [](const auto& call) {
-    return call->id != 0 && !call->finished && call->streaming && call->streaming->owes();
+    const bool waits = call->waiter != nullptr || (call->streaming && call->streaming->owes());
+    return call->id != 0 && !call->finished && waits;
   });
 }
 
@@ -178,6 +182,7 @@ void Http2Session::EndCalls(const Turn& now) {
   for (const auto& call : calls_) {
     if (call->id == 0) continue;
     call->finished = true;
+    AbandonWaiter(*call);
     if (!call->streaming) continue;
     call->streaming->OnEnd(now);
     ended_.push_back(std::move(call->streaming));
@@ -250,9 +255,8 @@ void Http2Session::EndIfLate(GrpcCall& call) {
     return;
   }
   if (call.PastDeadline(at)) return Finish(call, TooLate());
-  const bool one_message =
-      !call.streaming || (call.streaming->is_unary() && !call.streaming->owes());
-  if (one_message ? late(call.begun) : !call.in.empty() && late(call.partial_since)) {
+  if (call.waiter != nullptr) return;  // it is not the peer who is late
+  if (!call.streaming ? late(call.begun) : !call.in.empty() && late(call.partial_since)) {
     Finish(call, {GrpcCode::kDeadlineExceeded, "the request did not come to its end in time"});
   }
 }
@@ -472,13 +476,14 @@ void Http2Session::AnswerUnary(GrpcCall& call) {
   const size_t before = call.out.capacity();
   call.out.resize(kMessageHead);
   const std::string_view message = std::string_view(call.in).substr(kMessageHead);
-  const GrpcStatus status = call.method->unary(message, Context(call), call.out);
+  const UnaryAnswer answer = call.method->unary(message, Context(call), call.out);
   held_ += call.out.capacity() - before;
-  if (!status.ok()) {
-    call.out.clear();
-    Finish(call, status);
+  if (answer.waiter != nullptr || !answer.status.ok()) call.out.clear();
+  if (answer.waiter != nullptr) {
+    call.waiter = answer.waiter;
     return;
   }
+  if (!answer.status.ok()) return Finish(call, answer.status);
   PutMessageHead(call.out.data(), call.out.size() - kMessageHead);
   if (!link_.trusted()) Trust();
   call.finished = true;

@@ -1,8 +1,9 @@
 // One connection of the Redis protocol.
 //
-// Commands are carried out in the order in which they come, and so are the answers. Requests that
-// stand next to each other are kept back, at most kBatch of them, and decided together: the memory
-// of all is fetched while the first are decided. Any other command first lets them go.
+// Commands are carried out in the order in which they come, and so are the answers, though some may be
+// late (answer_line.h). Requests that stand next to each other (WEIR.REQUEST, WEIR.PEEK, CL.THROTTLE)
+// are kept back, at most kBatch of them, and decided together: the memory of all is fetched while the
+// first are decided. Any other command first lets them go.
 //
 // The connection is a session of the limiter, from its first command on holds to its end. While a
 // reservation waits nothing more is taken: the bytes come again when it has been answered.
@@ -13,6 +14,7 @@
 
 #include <string>
 
+#include "fronts/answer_line.h"
 #include "fronts/protocol.h"
 #include "fronts/resp/command.h"
 #include "fronts/resp/reply.h"
@@ -33,22 +35,27 @@ class Connection : public Protocol {
   void Drain(const Turn&) override { draining_ = true; }
   void Closed(const Turn& now) override;
   void HalfClosed(const Turn& now) override;
-  size_t bytes() const override { return parser_.bytes() + name_.capacity(); }
+  size_t bytes() const override { return parser_.bytes() + name_.capacity() + line_.bytes(); }
   // Whoever holds copies is not closed to make room for others.
-  bool idle() const override { return !partial_ && !waiting_ && !session_; }
-  bool answering() const override { return waiting_; }
-  bool done() const override { return done_ || (draining_ && !partial_ && !waiting_); }
+  bool idle() const override { return !partial_ && !session_ && !owes(); }
+  bool answering() const override { return waiting_ || line_.full(); }
+  bool owes() const override { return waiting_ || !line_.empty(); }
+  bool done() const override { return (done_ || (draining_ && !partial_)) && !owes(); }
 
  private:
   struct Row;
   struct Scratch;
+  class Asked;
+  class Settling;
+  // What a request is made of; the reader of its words.
+  using Reader = Mistake (Connection::*)(const Words&, Asked&);
 
   static const Row* Find(std::string_view name);
   bool Open() const { return !options_.password || !options_.password_needed; }
   static Scratch& ThreadScratch();
-  Reply Answer() { return Reply(link_.out(), form_); }
+  Reply Answer() { return Reply(line_.out(), form_); }
   void Carry(const Words& words, bool copied, const Turn& now, Scratch& scratch);
-  void AddToBatch(const Words& words, bool copied, const Turn& now, Scratch& scratch);
+  void AddToBatch(Reader read, const Words& words, bool copied, const Turn& now, Scratch& scratch);
   void DecideBatch(const Turn& now, Scratch& scratch);
   void Refuse(const Row* row, const Words& words);
   void WriteMistake(const Mistake& mistake);
@@ -72,8 +79,9 @@ class Connection : public Protocol {
   std::string Description() const;
 
   // What the limiter is asked (limiter_commands.cc).
-  void Throttle(const Words& words, const Turn& now);
-  void Peek(const Words& words, const Turn& now);
+  Mistake ReadRequestWords(const Words& words, Asked& asked);
+  Mistake ReadPeekWords(const Words& words, Asked& asked);
+  Mistake ReadThrottleWords(const Words& words, Asked& asked);
   void Settle(const Words& words, const Turn& now);
 
   // What is held (hold_commands.cc).
@@ -89,6 +97,7 @@ class Connection : public Protocol {
   Limiter& limiter_;
   const RespOptions& options_;
   const uint64_t id_;
+  AnswerLine line_{link_};
 
   CommandParser parser_;
   Form form_ = Form::kResp2;
@@ -98,7 +107,7 @@ class Connection : public Protocol {
   bool partial_ = false;         // a command has come, or begun, and is not answered
   bool draining_ = false;
   bool done_ = false;
-  bool waiting_ = false;  // for a late answer
+  bool waiting_ = false;  // for copies; nothing more is taken meanwhile
   std::string name_;      // as the client calls itself
   SessionId session_;     // none before the first command on holds
   const std::shared_ptr<WayBack> way_back_;

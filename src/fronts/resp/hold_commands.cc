@@ -17,6 +17,7 @@ void Connection::EndSession(const Turn& now) {
 
 void Connection::Closed(const Turn& now) {
   way_back_->Close();
+  line_.End(now);
   EndSession(now);
 }
 

@@ -48,7 +48,8 @@ bool Connection::MayRead() const {
 }
 
 bool Connection::HasWork() const {
-  return (readable_ && MayRead()) || (writable_ && (blocked_ || stream_.wants_write()));
+  return answered_ || (readable_ && MayRead()) ||
+         (writable_ && (blocked_ || stream_.wants_write()));
 }
 
 Instant Connection::TakeTurn() {
@@ -58,7 +59,10 @@ Instant Connection::TakeTurn() {
   late_ = loop_.rota().Late(*this, now);
   const uint64_t refused = refused_;
   in_turn_ = true;
-  if (blocked_ || stream_.wants_write()) Flush();
+  if (answered_ || blocked_ || stream_.wants_write()) {
+    answered_ = false;
+    Flush();
+  }
   if (!closed_ && readable_ && MayRead()) Read(now);
   in_turn_ = false;
   const Instant end = loop_.clock().Now();
@@ -131,6 +135,12 @@ void Connection::Flush() {
   if (in_turn_) return;
   if (HasWork()) loop_.rota().Add(*this, loop_.now());
   CountBytes();
+}
+
+void Connection::FlushSoon() {
+  if (closed_) return;
+  answered_ = true;
+  loop_.rota().Add(*this, loop_.now());
 }
 
 // Writes what it can. False if that was the end of the connection.

@@ -49,7 +49,8 @@ class Connection final : public Link, public Loop::Watcher, public Rota::Member 
 
   // Link
   void Flush() override;
-  void Post(std::function<void(const Turn&)> work) override { loop_.Post(std::move(work)); }
+  void FlushSoon() override;
+  Executor& executor() override { return loop_; }
   Clock& clock() override { return loop_.clock(); }
   std::string_view peer() const override { return peer_; }
 
@@ -94,6 +95,7 @@ class Connection final : public Link, public Loop::Watcher, public Rota::Member 
   bool all_came_ = false;   // the socket says so; it may have to be read yet
   bool peer_done_ = false;  // nothing more comes
   bool blocked_ = false;    // the socket did not take all of out()
+  bool answered_ = false;   // there is something in out(), of late
   const Instant accepted_;
   Instant last_active_;      // bytes came or went
   Instant unread_since_{};   // since when nothing of in_ was used; valid unless it is empty
