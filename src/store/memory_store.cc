@@ -236,7 +236,9 @@ Admitted MemoryStore::DecideOne(Opened& entry, Instant now, bool take) {
     }
     ShowState(algorithm, state, charge, now);
   });
-  return Outcome(charge);
+  const Admitted admitted = Outcome(charge);
+  if (!take) charge.taken = 0;
+  return admitted;
 }
 
 // ---- Several charges ----

@@ -186,37 +186,43 @@ void Router::Abandon(Routing& routing, Instant now) {
 
 // ---- Putting the answers together ----
 
-// What is told of a limit here after something was given back.
-void Router::ShowAgain(Charge& charge, Instant now) {
-  Charge look(charge.key, charge.limit, 0, 0);
-  here_.PeekNow({&look, 1}, now);
-  charge.remaining = look.remaining;
-  charge.reset_after = look.reset_after;
-  charge.used = look.used;
-  charge.tier = look.tier;
-  charge.tier_limit = look.tier_limit;
-  charge.tier_hits = look.tier_hits;
+// What is told of the limits here, after something was given back.
+void Router::ShowHere(Routing& routing, Instant now) {
+  for (Charge& charge : routing.here_.all) {
+    Charge look(charge.key, charge.limit, 0, 0);
+    here_.PeekNow({&look, 1}, now);
+    charge.remaining = look.remaining;
+    charge.reset_after = look.reset_after;
+    charge.used = look.used;
+    charge.tier = look.tier;
+    charge.tier_limit = look.tier_limit;
+    charge.tier_hits = look.tier_hits;
+  }
 }
 
 void Router::CancelHere(Routing& routing, Instant now) {
+  bool any = false;
   for (Charge& charge : routing.here_.all) {
+    charge.taken = 0;
+    charge.burst = false;
     if (charge.receipt == nullptr || charge.receipt->limit == nullptr) continue;
     here_.Cancel({charge.receipt, 1}, now);
     *charge.receipt = {};
-    charge.taken = 0;
-    charge.burst = false;
-    ShowAgain(charge, now);
+    any = true;
   }
+  if (any) ShowHere(routing, now);
 }
 
 void Router::ReduceHere(Routing& routing, Instant now) {
   const uint64_t keep = routing.admitted.granted;
+  bool any = false;
   for (Charge& charge : routing.here_.all) {
     if (!IsFlexible(charge) || charge.taken <= keep || charge.receipt == nullptr) continue;
     here_.Reduce({charge.receipt, 1}, keep, now);
     charge.taken = keep;
-    ShowAgain(charge, now);
+    any = true;
   }
+  if (any) ShowHere(routing, now);
 }
 
 void Router::Refuse(Routing& routing, Instant now) {

@@ -143,7 +143,7 @@ class Router {
   // Of what was taken here nothing stays, or no more than was granted.
   void CancelHere(Routing& routing, Instant now);
   void ReduceHere(Routing& routing, Instant now);
-  void ShowAgain(Charge& charge, Instant now);
+  void ShowHere(Routing& routing, Instant now);
   void Finish(Routing& routing, Instant now);
 
   MemoryStore& here_;

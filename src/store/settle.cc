@@ -134,7 +134,7 @@ SettledUse MemoryStore::SettleOne(const Receipt& receipt, uint64_t cost, Instant
   // A state that is as good as unused is not there: nothing of it can be given back. Nor is anything
   // charged to one for which there is no room.
   if (found != KeyTable::Found::kHere && found != KeyTable::Found::kFresh) {
-    return {receipt.taken, Numbers(latest->limit).most};
+    return {receipt.taken, Numbers(latest->limit).capacity};
   }
   entry.slot = Latest(&limits_[entry.cell.limit()]);
   BringTo(*entry.slot, entry.cell, now);

@@ -165,6 +165,12 @@ TYPED_TEST(StoreContract, LookingAnswersTheSameAndTakesNothing) {
     EXPECT_FALSE(looked.allowed);
     EXPECT_EQ(looked.retry_after, milliseconds(500) + Duration(1)) << "no refusal is kept";
   }
+  std::vector<Charge> charges = {{KeyOf(2), log, 2, 1}, {KeyOf(3), log, 2, 1}};
+  for (const size_t count : {1, 2}) {
+    EXPECT_EQ(this->asker_.Look({charges.data(), count}, kStart).granted, 2u);
+    EXPECT_EQ(charges[0].taken, 0u);
+    EXPECT_EQ(charges[0].remaining, 3u);
+  }
   EXPECT_TRUE(this->asker_.Take(log, 1, 3, kStart + seconds(1) + Duration(1)).allowed);
 }
 
@@ -246,6 +252,16 @@ TYPED_TEST(StoreContract, WhatWasAskedForNothingCanBeSettledUp) {
   const Receipt nothing = this->asker_.TakeWithReceipt(a, 1, 0, kStart);
   EXPECT_EQ(this->asker_.Settle({&nothing, 1}, 7, kStart).charged, 7u);
   EXPECT_EQ(this->Remaining(a, 1), 3u);
+}
+
+TYPED_TEST(StoreContract, SettlingTellsWhatIsLeftThoughTheStateIsGone) {
+  const LimitSlot* a = this->Add(TokenBucket(5, seconds(1), 20));
+  const Receipt receipt = this->asker_.TakeWithReceipt(a, 1, 4, kStart);
+  const Instant later = kStart + hours(1);
+  for (size_t i = 0; i < KeyTable::kShards / 8; ++i) this->store().Tick(later);
+  const SettledUse use = this->asker_.Settle({&receipt, 1}, 1, later);
+  EXPECT_EQ(use.charged, 4u) << "it has come back by itself";
+  EXPECT_EQ(use.remaining, 20u);
 }
 
 TYPED_TEST(StoreContract, CancelIsAsIfNeverAskedAndReduceAsIfLess) {
