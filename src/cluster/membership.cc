@@ -89,6 +89,12 @@ Peer* Membership::Learn(const std::string& id, const std::string& address, Insta
   return &place->second;
 }
 
+bool Membership::IsFoundByList(const Peer& peer) const {
+  if (peer.listed) return peer.address == peer.listed_at;
+  return std::any_of(seeds_.begin(), seeds_.end(),
+                     [&](const Seed& seed) { return seed.address == peer.address; });
+}
+
 void Membership::MetAt(const std::string& address, const Peer& peer) {
   for (Seed& seed : seeds_) {
     if (seed.address == address) seed.met = peer.number;
@@ -100,6 +106,7 @@ Membership::News Membership::Heard(Peer& peer, uint32_t incarnation, Instant now
   const bool returned = !peer.alive;
   peer.incarnation = incarnation;
   peer.alive = true;
+  peer.left = false;
   peer.last_heard = now;
   peer.missed = 0;
   if (returned || new_life) peer.next_call = After(now, QuietOf(peer));
@@ -158,7 +165,7 @@ Membership::Calls Membership::Due(Instant now) {
     if (peer.alive) {
       CallAlive(peer, now, calls);
     } else {
-      calls.greetings.push_back(peer.address);
+      calls.quiet.push_back(&peer);
       peer.next_call = After(now, peer.patience);
       peer.patience = NextPatience(peer.patience);
     }

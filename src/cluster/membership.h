@@ -52,6 +52,8 @@ class Membership {
   // Whoever has the key. Null if there is no room, or if the cluster is a named one.
   Peer* Learn(const std::string& id, const std::string& address, Instant now);
 
+  // Whether those who know only the list find it: it is where the list has it.
+  bool IsFoundByList(const Peer& peer) const;
   // It has told its name from there. A node may have several addresses on the list, as of both families.
   void MetAt(const std::string& address, const Peer& peer);
   // An authentic datagram for this node came from it.
@@ -63,7 +65,8 @@ class Membership {
   // Who is to be called now.
   struct Calls {
     std::vector<Peer*> pings;
-    std::vector<std::string> greetings;  // addresses
+    std::vector<Peer*> quiet;            // to be greeted
+    std::vector<std::string> greetings;  // addresses, of whomever
     std::vector<const Peer*> died;       // just now
   };
   Calls Due(Instant now);

@@ -164,7 +164,7 @@ void Node::GiveUpCopy() {
 std::unique_ptr<StateStream> Node::AnswerStream(std::string_view question, Instant now,
                                                 uint32_t* asker) {
   Opened opened;
-  std::optional<Rejection> reason = Open(question, opened, now);
+  std::optional<Rejection> reason = Open(question, "", opened, now);
   if (!yielded_.empty()) return nullptr;
   if (!reason && opened.head.for_anybody) reason = Rejection::kMalformed;
   if (!reason && opened.head.sender.node == self_.node) reason = Rejection::kImpostor;

@@ -47,6 +47,7 @@ class FakeNetwork {
   std::map<std::string, std::string> ended;  // those that have yielded, and why
   std::map<std::string, std::vector<std::string>> warnings;
   std::map<std::pair<std::string, std::string>, bool> apart;  // nothing goes from one to the other
+  std::map<std::string, std::string> speaks_as;  // the address that its datagrams come from
 
   struct Machine : Transport {
     Machine(FakeNetwork& network, std::string address)
@@ -189,7 +190,9 @@ class FakeNetwork {
       if (one.question) {
         Stream(one, there);
       } else if (there) {
-        found->second->node->Receive(one.bytes, one.from, now);
+        const auto alias = speaks_as.find(one.from);
+        const std::string& from = alias == speaks_as.end() ? one.from : alias->second;
+        found->second->node->Receive(one.bytes, from, now);
       }
     }
   }

@@ -236,6 +236,51 @@ TEST_F(Names, NamesakesThatMeetAndKnowNobodyElseAgreeToo) {
   EXPECT_FALSE(network_.runs("y"));
 }
 
+TEST_F(Names, OneThatLostItsNameToOneThatIsGoneKeepsIt) {
+  StartAll(kThree);
+  network_.Pause("a");
+  network_.StartAt("x", "a", 20, kThree);
+  network_.RunFor(4s);
+  EXPECT_EQ(LifeOf("a", "b"), 20u);
+  network_.Resume("a");
+  while (network_.node("a").Status(network_.now).names_disputed == 0) network_.RunFor(1ms);
+  network_.Stop("x");  // the others, which are asked now, take it for alive still
+  network_.RunFor(15s);
+  EXPECT_TRUE(network_.runs("a")) << network_.ended["a"];
+  ExpectWhole();
+  EXPECT_EQ(LifeOf("a", "b"), 10u);
+}
+
+TEST_F(Names, OneThatCannotReachWhoHasItsNameYieldsToTheMembersInTime) {
+  StartAll(kThree);
+  Apart({"a"}, {"x"}, true);  // for good
+  network_.Pause("a");
+  network_.StartAt("x", "a", 20, kThree);
+  network_.RunFor(4s);
+  network_.Resume("a");
+  network_.RunFor(15s);
+  EXPECT_FALSE(network_.runs("a"));
+  EXPECT_TRUE(network_.runs("x"));
+}
+
+TEST_F(Names, ThoseWhoseOwnNameIsDisputedHaveNoVote) {
+  StartAll(kThree);
+  network_.Pause("a");
+  network_.Pause("b");
+  network_.StartAt("x", "a", 20, kThree);
+  network_.StartAt("y", "b", 20, kThree);
+  network_.RunFor(5s);
+  EXPECT_EQ(LifeOf("a", "c"), 20u);
+  EXPECT_EQ(LifeOf("b", "c"), 20u);
+  network_.Resume("a");
+  network_.Resume("b");  // each would keep the other in office
+  network_.RunFor(30s);
+  EXPECT_FALSE(network_.runs("a"));
+  EXPECT_FALSE(network_.runs("b"));
+  EXPECT_TRUE(network_.runs("x"));
+  EXPECT_TRUE(network_.runs("y"));
+}
+
 TEST_F(Names, WhatAnOldLifeOnceSaidDoesNotGiveItTheNameBack) {
   network_.record = true;
   StartAll(kTwo);
