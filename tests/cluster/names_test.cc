@@ -242,8 +242,9 @@ TEST_F(Names, OneThatLostItsNameToOneThatIsGoneKeepsIt) {
   network_.StartAt("x", "a", 20, kThree);
   network_.RunFor(4s);
   EXPECT_EQ(LifeOf("a", "b"), 20u);
-  network_.Stop("x");  // the others take it for alive still
   network_.Resume("a");
+  while (network_.node("a").Status(network_.now).names_disputed == 0) network_.RunFor(1ms);
+  network_.Stop("x");  // the others, which are asked now, take it for alive still
   network_.RunFor(15s);
   EXPECT_TRUE(network_.runs("a")) << network_.ended["a"];
   ExpectWhole();
