@@ -44,7 +44,8 @@ inline bool NamesByChance(std::string_view answers) {
 
 class FuzzLink : public Link {
  public:
-  explicit FuzzLink(Front& front) : protocol_(front.Accept(*this)) {}
+  // From loopback: a peer of which more is looked at.
+  explicit FuzzLink(Front& front) : protocol_(front.Accept(*this)) { from_loopback_ = true; }
   ~FuzzLink() override { protocol_->Closed(Turn(clock_)); }
   void Flush() override {}
   void Post(std::function<void(const Turn&)>) override {}
