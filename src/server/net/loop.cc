@@ -84,8 +84,9 @@ void Loop::Run() {
 
 void Loop::Round(int wait_ms) {
   std::array<epoll_event, 1024> events;
-  const int n = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
-                           rota_.empty() ? wait_ms : 0);
+  const bool busy = !rota_.empty();
+  const int n =
+      epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), busy ? 0 : wait_ms);
   now_ = clock_.Now();
   for (int i = 0; i < n; ++i) {
     const epoll_event& event = events[static_cast<size_t>(i)];
@@ -95,6 +96,7 @@ void Loop::Round(int wait_ms) {
       static_cast<Watcher*>(event.data.ptr)->OnReady(event.events);
     }
   }
+  if (busy) rota_.AlsoWorked(clock_.Now() - turns_ended_);
   RunTurns();
   dead_.clear();
   if (now_ < next_tick_) return;
@@ -106,10 +108,11 @@ void Loop::Round(int wait_ms) {
 void Loop::RunTurns() {
   Instant at = now_;
   while (at - now_ < kTurnsAtOnce) {
-    Rota::Member* const next = rota_.Next(at);
-    if (next == nullptr) return;
+    Rota::Member* const next = rota_.Next();
+    if (next == nullptr) break;
     at = next->TakeTurn();
   }
+  turns_ended_ = at;
 }
 
 void Loop::Stop() {

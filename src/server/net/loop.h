@@ -70,6 +70,7 @@ class Loop {
   FileDescriptor epoll_, wake_;
   Rota rota_;
   Instant now_{};
+  Instant turns_ended_{};  // those of the last round
   std::string scratch_;
   std::vector<std::string> spares_;
   std::vector<std::unique_ptr<Watcher>> dead_;
