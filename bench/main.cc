@@ -154,8 +154,11 @@ int main(int argc, char** argv) {
   overload_options.programs = fronts_options.programs;
   CLI::App* overload =
       app.add_subcommand("overload", "a server at twice the load that it can serve");
+  overload->add_option("--front", overload_options.front, "resp, http or grpc alone");
   overload->add_option("--connections", overload_options.connections, "of the load");
-  overload->add_option("--in-flight", overload_options.in_flight, "requests of each");
+  overload->add_option("--in-flight", overload_options.in_flight,
+                       "requests of each, for the capacity");
+  overload->add_option("--deep", overload_options.deep, "requests of each, at twice the load");
   overload->add_option("--seconds", overload_options.seconds, "of each measurement");
   overload->add_option("--programs", overload_options.programs, "where weir is");
   CLI11_PARSE(app, argc, argv);

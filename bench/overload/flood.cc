@@ -14,6 +14,7 @@ namespace weir::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr double kAnswered = -1;
 constexpr auto kLightEvery = std::chrono::milliseconds(10);
 
 double Seconds(Clock::time_point at) {
@@ -40,11 +41,12 @@ class FloodClient {
     if (!socket_.TryReceive(in_)) return;
     answers_.clear();
     wire_.Take(in_, next_, answers_);
-    answered_ += answers_.size();
-    if (waits == nullptr) return;
     for (const Wire::Answer& answer : answers_) {
-      const double waited = now - asked_at_[answer.n % asked_at_.size()];
-      (answer.decided ? waits->decided : waits->told).Add(waited);
+      double& asked_at = asked_at_[answer.n % asked_at_.size()];
+      if (asked_at == kAnswered) continue;  // a call that was refused may be reset as well
+      if (waits != nullptr) (answer.decided ? waits->decided : waits->told).Add(now - asked_at);
+      asked_at = kAnswered;
+      answered_ += 1;
     }
   }
 

@@ -19,6 +19,7 @@ class Wire {
  public:
   virtual ~Wire() = default;
   virtual std::string name() const = 0;
+  virtual std::string front() const = 0;  // as --front has it
   // Requests that a connection may have under way.
   virtual int most_in_flight() const = 0;
   virtual std::string Greeting() const { return ""; }

@@ -49,10 +49,11 @@ OverloadResult MeasureOverload(const OverloadOptions& options,
   OverloadResult result;
   for (const auto& make : {RespWire, HttpWire, GrpcWire}) {
     const std::unique_ptr<Wire> wire = make();
+    if (!options.front.empty() && options.front != wire->front()) continue;
     const WeirUnderLoad server(options.programs, directory);
-    const int port = wire->name().starts_with("RESP")   ? server.resp
-                     : wire->name().starts_with("HTTP") ? server.http
-                                                        : server.grpc;
+    const int port = wire->front() == "resp"   ? server.resp
+                     : wire->front() == "http" ? server.http
+                                               : server.grpc;
     FloodOptions load{.connections = options.connections,
                       .in_flight = options.in_flight,
                       .seconds = options.seconds};
@@ -62,7 +63,7 @@ OverloadResult MeasureOverload(const OverloadOptions& options,
       return result.rows.back();
     };
     const OverloadRow peak = measure(", capacity");
-    load.in_flight = wire->most_in_flight();
+    load.in_flight = options.deep > 0 ? options.deep : wire->most_in_flight();
     load.per_second = 2 * peak.per_second;
     const OverloadRow twice = measure(", twice that");
     const OverloadRow again = measure(", and again");

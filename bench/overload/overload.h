@@ -16,8 +16,10 @@ namespace weir::bench {
 
 struct OverloadOptions {
   std::string programs;  // the directory of weir
+  std::string front;     // resp, http or grpc; all, if it is empty
   int connections = 64;
   int in_flight = 16;  // of each connection, for the capacity
+  int deep = 0;        // the same at twice the load; 0: as many as the front takes
   double seconds = 3;
 };
 

@@ -7,10 +7,11 @@ namespace {
 class Resp : public Wire {
  public:
   std::string name() const override { return "RESP CL.THROTTLE"; }
+  std::string front() const override { return "resp"; }
   void AppendRequest(uint64_t n, std::string& out) const override {
     out.append("CL.THROTTLE key").append(std::to_string(n % 1000)).append(" 100 1000000 1\r\n");
   }
-  int most_in_flight() const override { return 2000; }
+  int most_in_flight() const override { return 500; }
   void Take(std::string& in, uint64_t& next, std::vector<Answer>& answers) const override {
     constexpr int kLines = 6;  // *5 and five integers
     size_t used = 0;
@@ -28,12 +29,13 @@ class Resp : public Wire {
 class Http : public Wire {
  public:
   std::string name() const override { return "HTTP /v1/auth"; }
+  std::string front() const override { return "http"; }
   void AppendRequest(uint64_t n, std::string& out) const override {
     out.append("GET /v1/auth?namespace=bench&resource=api&subject=u")
         .append(std::to_string(n % 1000))
         .append(" HTTP/1.1\r\nHost: x\r\n\r\n");
   }
-  int most_in_flight() const override { return 2000; }
+  int most_in_flight() const override { return 500; }
   // Each is counted by its first line, when its head is whole; a body is passed over.
   void Take(std::string& in, uint64_t& next, std::vector<Answer>& answers) const override {
     constexpr std::string_view kFirst = "HTTP/1.1 ";
@@ -67,6 +69,7 @@ std::string Literal(std::string_view name, std::string_view value) {
 class Grpc : public Wire {
  public:
   std::string name() const override { return "gRPC ShouldRateLimit"; }
+  std::string front() const override { return "grpc"; }
   std::string Greeting() const override {
     std::string out = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
     AppendFrame(4, 0, 0, "", out);

@@ -14,7 +14,8 @@ namespace weir {
 namespace {
 
 constexpr int32_t kConnectionWindow = 1 << 20;
-constexpr size_t kSlice = size_t{16} << 10;           // is read before answers are looked at
+// Is read before answers are looked at: little, so that the memory of a few calls does for many.
+constexpr size_t kSlice = size_t{4} << 10;
 constexpr size_t kKeptForMessages = size_t{8} << 10;  // of calls that are under way
 constexpr Duration kDrainWait = std::chrono::seconds(1);
 constexpr uint8_t kDrainPing[8] = {'d', 'r', 'a', 'i', 'n', 0, 0, 0};

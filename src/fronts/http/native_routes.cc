@@ -91,8 +91,11 @@ void SendError(Responder responder, const Error& error) {
 bool RefuseIfLate(const HttpRequest& request, Responder& responder) {
   if (request.link == nullptr || !request.link->late()) return false;
   request.link->CountRefused();
-  std::string body;
-  AppendError(body, CodeName(Code::kOverloaded), "the server is busy: this waited too long", "");
+  static const std::string body = [] {
+    std::string text;
+    AppendError(text, CodeName(Code::kOverloaded), "the server is busy: this waited too long", "");
+    return text;
+  }();
   responder.Send({.status = HttpStatus(Code::kOverloaded),
                   .content_type = kJson,
                   .body = body,

@@ -38,7 +38,11 @@ void Connection::OnReady(uint32_t events) {
     all_came_ = true;
     if (!MayRead()) PeerDone(Turn(loop_.clock()));  // there is more to be read before its end
   }
-  if (HasWork()) loop_.rota().Add(*this, loop_.now());
+  if (waits()) {
+    LookAtBacklog(loop_.rota().Now(loop_.now()));  // it grows
+  } else if (HasWork()) {
+    AskForATurn();
+  }
 }
 
 bool Connection::MayRead() const {
@@ -54,7 +58,7 @@ Instant Connection::TakeTurn() {
   const Turn now(loop_.clock());
   if (closed_) return now;
   waited_ = loop_.rota().Waited(*this, now);
-  late_ = loop_.rota().Late(*this, now);
+  late_ = loop_.rota().next_is_late();
   const uint64_t refused = refused_;
   in_turn_ = true;
   if (answered_ || blocked_ || stream_.wants_write()) {
@@ -70,9 +74,29 @@ Instant Connection::TakeTurn() {
   waited_ = {};
   late_ = false;
   if (closed_) return end;
-  if (HasWork()) loop_.rota().AddAgain(*this, now);
+  const Rota::Since known = loop_.rota().Now(end);
+  if (HasWork()) {
+    LookAtBacklog(known);
+    loop_.rota().AddAgain(*this, backlog_.Since(stream_.bytes_read(), known), end);
+  } else {
+    backlog_.Pause(known);
+  }
   CountBytes();
   return end;
+}
+
+void Connection::AskForATurn() {
+  if (waits()) return;
+  const Rota::Since now = loop_.rota().Now(loop_.now());
+  backlog_.Resume(now);
+  loop_.rota().Add(*this, backlog_.Since(stream_.bytes_read(), now), now.at);
+}
+
+void Connection::LookAtBacklog(const Rota::Since& now) {
+  if (patient() || !readable_) return;
+  int left = 0;
+  if (ioctl(stream_.fd(), SIOCINQ, &left) != 0) left = 0;
+  backlog_.Look(stream_.bytes_read(), static_cast<uint64_t>(left), now);
 }
 
 void Connection::Read(const Turn& now) {
@@ -131,7 +155,7 @@ void Connection::Flush() {
   }
   if (peer_done_ && out_.empty() && !protocol_->owes()) return End();
   if (in_turn_) return;
-  if (HasWork()) loop_.rota().Add(*this, loop_.now());
+  if (HasWork()) AskForATurn();
   CountBytes();
 }
 

@@ -21,6 +21,7 @@
 
 #include "fronts/protocol.h"
 #include "server/net/address.h"
+#include "server/net/backlog.h"
 #include "server/net/loop.h"
 #include "server/net/port_counters.h"
 #include "server/net/rota.h"
@@ -73,6 +74,8 @@ class Connection final : public Link, public Loop::Watcher, public Rota::Member 
  private:
   bool MayRead() const;
   bool HasWork() const;
+  void AskForATurn();
+  void LookAtBacklog(const Rota::Since& now);
   void Read(const Turn& now);
   void Receive(std::string_view bytes, const Turn& now);
   bool Write();
@@ -100,6 +103,7 @@ class Connection final : public Link, public Loop::Watcher, public Rota::Member 
   Instant last_active_;      // bytes came or went
   Instant unread_since_{};   // since when nothing of in_ was used; valid unless it is empty
   Instant blocked_since_{};  // since when the socket has taken nothing; valid if blocked_
+  Backlog backlog_;
   int64_t counted_bytes_ = 0;
   std::unique_ptr<Protocol> protocol_;
 };

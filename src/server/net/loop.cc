@@ -93,6 +93,7 @@ int Loop::WaitMs(int most) {
 
 void Loop::Round(int wait_ms) {
   std::array<epoll_event, 1024> events;
+  const bool busy = !rota_.empty();
   const int n =
       epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), WaitMs(wait_ms));
   now_ = clock_.Now();
@@ -105,6 +106,7 @@ void Loop::Round(int wait_ms) {
     }
   }
   if (!timers_.empty() && timers_.next() <= now_) timers_.Run(Turn(clock_));
+  if (busy) rota_.AlsoWorked(clock_.Now() - turns_ended_);
   RunTurns();
   dead_.clear();
   if (now_ < next_tick_) return;
@@ -116,10 +118,11 @@ void Loop::Round(int wait_ms) {
 void Loop::RunTurns() {
   Instant at = now_;
   while (at - now_ < kTurnsAtOnce) {
-    Rota::Member* const next = rota_.Next(at);
-    if (next == nullptr) return;
+    Rota::Member* const next = rota_.Next();
+    if (next == nullptr) break;
     at = next->TakeTurn();
   }
+  turns_ended_ = at;
 }
 
 void Loop::Stop() {

@@ -74,6 +74,7 @@ class Loop : public Executor {
   Rota rota_;
   Timers timers_;
   Instant now_{};
+  Instant turns_ended_{};  // those of the last round
   std::string scratch_;
   std::vector<std::string> spares_;
   std::vector<std::unique_ptr<Watcher>> dead_;

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <climits>
 
+#include "server/net/tls_socket.h"
+
 namespace weir {
 namespace {
 
@@ -49,15 +51,25 @@ Stream::Moved Stream::Of(int result) {
 }
 
 Stream::Moved Stream::Read(std::span<char> into) {
-  if (ssl_ == nullptr) return OfCall(recv(fd_.get(), into.data(), into.size(), 0));
+  if (ssl_ == nullptr) {
+    const Moved moved = OfCall(recv(fd_.get(), into.data(), into.size(), 0));
+    bytes_read_ += moved.bytes;
+    return moved;
+  }
   ERR_clear_error();
-  return Of(SSL_read(ssl_.get(), into.data(), Size(into.size())));
+  const Moved moved = Of(SSL_read(ssl_.get(), into.data(), Size(into.size())));
+  if (moved.state == State::kDone) GotData(ssl_.get());
+  return moved;
 }
 
 Stream::Moved Stream::Write(std::string_view from) {
   if (ssl_ == nullptr) return OfCall(send(fd_.get(), from.data(), from.size(), MSG_NOSIGNAL));
   ERR_clear_error();
   return Of(SSL_write(ssl_.get(), from.data(), Size(from.size())));
+}
+
+uint64_t Stream::bytes_read() const {
+  return ssl_ == nullptr ? bytes_read_ : BIO_number_read(SSL_get_rbio(ssl_.get()));
 }
 
 void Stream::Shutdown() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -30,6 +31,8 @@ class Stream {
   int fd() const { return fd_.get(); }
   Moved Read(std::span<char> into);
   Moved Write(std::string_view from);
+  // That were taken from the socket, ever.
+  uint64_t bytes_read() const;
   // Memory that TLS takes for it.
   size_t bytes() const;
   // The peer and we have agreed on TLS, if there is to be any.
@@ -49,6 +52,7 @@ class Stream {
   };
   FileDescriptor fd_;
   std::unique_ptr<SSL, Free> ssl_;
+  uint64_t bytes_read_ = 0;  // without TLS
   bool wants_write_ = false;
 };
 
