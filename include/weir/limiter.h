@@ -135,8 +135,9 @@ class Limiter {
   void SettleElsewhere(ElsewhereSettler settler);
 
   // A session that lives until EndSession; with a `ttl`, only for so long after it was renewed. Those
-  // with a ttl are bounded in number: none (a false id) if all that are open are in use.
-  SessionId OpenSession(Duration ttl, Instant now);
+  // with a ttl are bounded in number: none (a false id) if all that are open are in use. `client` says
+  // whose it is, in any words: all sessions of one together may wait 12,500 times, if it is not empty.
+  SessionId OpenSession(Duration ttl, Instant now, std::string_view client = {});
   bool RenewSession(const SessionId& session, Instant now);  // false: it is not there any more
   // Releases what it holds, once, and forgets what it waits for. Of very many holds some are released
   // by the next Ticks.

@@ -371,7 +371,9 @@ void Limiter::SettleElsewhere(ElsewhereSettler settler) {
   impl_->SettleElsewhere(std::move(settler));
 }
 
-SessionId Limiter::OpenSession(Duration ttl, Instant now) { return impl_->OpenSession(ttl, now); }
+SessionId Limiter::OpenSession(Duration ttl, Instant now, std::string_view client) {
+  return impl_->OpenSession(ttl, now, client);
+}
 
 bool Limiter::RenewSession(const SessionId& session, Instant now) {
   return impl_->RenewSession(session, now);

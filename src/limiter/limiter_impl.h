@@ -9,6 +9,7 @@
 
 #include <absl/container/inlined_vector.h>
 
+#include "base/polite_mutex.h"
 #include "limiter/call.h"
 #include "limiter/carried_limits.h"
 #include "limiter/hold_book.h"
@@ -53,7 +54,7 @@ class Limiter::Impl {
   void GiveUp(SettleCall& call, const Turn& now);
 
   void SettleElsewhere(ElsewhereSettler settler) { elsewhere_ = std::move(settler); }
-  SessionId OpenSession(Duration ttl, Instant now_told);
+  SessionId OpenSession(Duration ttl, Instant now_told, std::string_view client);
   bool RenewSession(const SessionId& session, Instant now_told);
   void EndSession(const SessionId& session, Instant now_told);
   void ReleaseAll(const SessionId& session, Instant now_told);
@@ -130,20 +131,26 @@ class Limiter::Impl {
     ReserveDone done;
     Result<Reservation> answer;
   };
+  // What is left to be done without the lock: callbacks are called, and die, there.
+  struct Aftermath {
+    std::vector<Told> told;
+    std::vector<Waiter> gone;
+    ~Aftermath();
+  };
   struct Attempt;
   // These are called under holds_mutex_.
   Attempt Try(const Wanted& wanted, bool behind_others, Instant now);
   void AdmitCopies(const Wanted& wanted, std::span<Charge> charges, bool behind_others, Instant now,
                    Attempt& attempt);
-  void Return(const Returned& returned, Instant now, std::vector<Told>& told);
-  void Serve(std::vector<Key> pools, Instant now, std::vector<Told>& told);
-  void EndLocked(const SessionId& session, Instant now, std::vector<Told>& told,
-                 std::vector<Waiter>& gone);
+  void Return(const std::vector<Returned>& all, Instant now);
+  void Answer(Waiter waiter, Result<Reservation> answer, Aftermath& after);
+  void ServeSome(Instant now, Aftermath& after);
+  void ServeFirst(Instant now, Aftermath& after);
+  bool ExpireSome(Instant now, Aftermath& after);
 
   void ReserveOrWait(Wanted wanted, Duration wait, std::optional<uint64_t> max_queue, Instant now,
                      ReserveDone done);
   void TickHolds(Instant now);
-  bool TickHoldsOnce(Instant now);
   using Charges = Prepared::Charges;
   Charges CopyCharges(const RulesInForce& rules, std::span<const RuleLimit* const> limits,
                       const Request& request, bool shadow) const;
@@ -188,7 +195,7 @@ class Limiter::Impl {
   std::atomic<uint64_t> version_{0};
 
   const Instant copies_from_;  // none are granted before
-  std::mutex holds_mutex_;
+  PoliteMutex holds_mutex_;
   // Guarded by holds_mutex_.
   FairRoom holds_room_;  // of holds, transfers, sessions and those who wait
   HoldBook holds_;

@@ -213,5 +213,14 @@ TEST_F(HttpHolds, ASessionThatEndsAnswersWhatItWaitedFor) {
   EXPECT_EQ(Text(answer, "code"), "not_held");
 }
 
+TEST_F(HttpHolds, AnAddressThatWaitsAsOftenAsItMayLeavesRoomForOthers) {
+  WaitAsOftenAsMay(*limiter, "192.0.2.7");
+  Ask("reserve", Of("lock"));
+  EXPECT_EQ(Text(Ask("reserve", Of("lock", ",\"wait_ms\":5000")), "outcome"), "queue_full");
+  FakeLink elsewhere{front, "192.0.2.8"};
+  session = Text(elsewhere.Send(Post("/v1/session", "")), "session");
+  EXPECT_EQ(elsewhere.Send(Question("reserve", Of("lock", ",\"wait_ms\":5000"))), "");
+}
+
 }  // namespace
 }  // namespace weir::http_holds_test

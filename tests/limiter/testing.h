@@ -89,6 +89,23 @@ class Holder {
   std::vector<Result<Reservation>> answers_;
 };
 
+// The client waits as often as it may, in sessions of its own.
+inline void WaitAsOftenAsMay(Limiter& limiter, std::string_view client) {
+  bool full = false;
+  for (int sessions = 0; !full && sessions < 100; ++sessions) {
+    const SessionId session = limiter.OpenSession(kNever, kStart, client);
+    for (int i = 0; i < 1'000; ++i) {
+      limiter.ReservePool(
+          session,
+          {.key = "room", .workers = 1, .max_queue = 1'000'000, .wait = std::chrono::hours(1)},
+          kStart, [&full](const Result<Reservation>& answer) {
+            full = full || (answer && answer->outcome == Outcome::kQueueFull);
+          });
+    }
+  }
+  EXPECT_TRUE(full);
+}
+
 // Resources a to e with one limit each, of every algorithm; f with three limits.
 inline constexpr std::string_view kEveryAlgorithm = R"(
 namespaces:

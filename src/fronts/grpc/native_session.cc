@@ -257,7 +257,7 @@ class Session : public StreamingCall {
 
   // The limiter's session, from the first operation on holds to the end of the stream.
   const SessionId& HeldBy(const Turn& now) {
-    if (!session_) session_ = limiter_.OpenSession(kNever, now);
+    if (!session_) session_ = limiter_.OpenSession(kNever, now, stream_.link().peer());
     return session_;
   }
 

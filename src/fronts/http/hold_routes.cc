@@ -38,7 +38,7 @@ void OpenSession(Limiter& limiter, Duration longest, const HttpRequest& request,
     return SendError(std::move(responder), *error);
   }
   ttl = std::min(ttl, longest);
-  const SessionId session = limiter.OpenSession(ttl, request.now);
+  const SessionId session = limiter.OpenSession(ttl, request.now, request.peer);
   if (!session) {
     return SendError(std::move(responder),
                      {Code::kOverloaded, "too many sessions are open and in use", "session"});

@@ -6,7 +6,7 @@
 namespace weir::resp {
 
 const SessionId& Connection::Session(const Turn& now) {
-  if (!session_) session_ = limiter_.OpenSession(kNever, now);
+  if (!session_) session_ = limiter_.OpenSession(kNever, now, link_.peer());
   return session_;
 }
 

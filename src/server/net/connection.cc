@@ -162,7 +162,7 @@ void Connection::Flush() {
 void Connection::FlushSoon() {
   if (closed_) return;
   answered_ = true;
-  loop_.rota().Add(*this, loop_.now());
+  AskForATurn();
 }
 
 // Writes what it can. False if that was the end of the connection.
