@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "base/manual_executor.h"
-#include "bench/holds/socket.h"
+#include "bench/load_socket.h"
 #include "fronts/resp/resp_front.h"
 #include "lab/live/free_port.h"
 #include "lab/stores/later.h"
