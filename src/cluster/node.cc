@@ -33,6 +33,7 @@ std::optional<Error> Node::SetMembers(const std::vector<Member>& members, Instan
   if (std::optional<Error> error = members_.SetMembers(members, now)) return error;
   listed_ = true;
   UpdatePeers();
+  if (members_.Find(stranger_number_) != nullptr) strangers_ = {};  // it is none any more
   for (const Member& member : members) {
     if (member.id != options_.id || member.address == own_listed_at_) continue;
     own_listed_at_ = member.address;

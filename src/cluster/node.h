@@ -248,6 +248,7 @@ class Node {
   Peer::Trouble unconfirmed_;  // members take another for this one, which does not answer
   Peer::Trouble namesakes_, strangers_;
   std::string stranger_;
+  uint32_t stranger_number_ = 0;
   uint64_t challenge_ = 0;  // the stamp of the last greeting to one who bears this node's name
   Instant next_challenge_{};
   Instant next_introduction_{};  // by one of this node's own name is not heard before

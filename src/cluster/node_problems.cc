@@ -75,6 +75,7 @@ void Node::NoteRejection(Rejection reason, const Opened& opened, const std::stri
     Trouble(peer->version, VersionText(*peer), now);
   } else if (reason == Rejection::kStranger && !opened.from.id.empty()) {
     stranger_ = "\"" + std::string(opened.from.id) + "\" at " + from;
+    stranger_number_ = opened.head.sender.node;
     Trouble(strangers_, StrangerText(), now);
   }
 }

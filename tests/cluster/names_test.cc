@@ -88,7 +88,7 @@ TEST_F(Names, ASecondNodeOfANameSaysSoAndEndsAndChangesNothing) {
 
 TEST_F(Names, OneThatIsKilledAndStartsAgainAtItsAddressHasItsNameAtOnce) {
   for (const uint32_t life : {11u, 10u, 3u, UINT32_MAX, 7u}) {  // 10, 3, 7: the clock was set back
-    const bool number_reused = life == 10;  // within a quarter of a second: its rows merge
+    const bool number_reused = life == 10;                      // the clock was set back by as much
     network_ = FakeNetwork();
     StartAll(kThree);
     network_.replica("a").Take(kKey, kLimit, 40, network_.now);
@@ -337,6 +337,19 @@ TEST_F(Names, AWrongKeyIsToldByBothAndADeadPeerToo) {
   const NodeStatus status = network_.node("a").Status(network_.now);
   ASSERT_EQ(status.problems.size(), 1u);
   EXPECT_EQ(status.problems[0].code, "peer_dead");
+}
+
+TEST_F(Names, AStrangerThatIsPutOnTheListIsNoProblemAnyMore) {
+  network_.Start("a", 1, {"a", "b"});
+  network_.Start("b", 1, kThree);
+  network_.Start("c", 1, kThree);
+  network_.RunFor(1s);
+  EXPECT_TRUE(HasProblem(network_.node("a").Status(network_.now), "stranger"));
+  network_.node("a").SetMembers({{"b", "b"}, {"c", "c"}}, network_.now);
+  EXPECT_FALSE(HasProblem(network_.node("a").Status(network_.now), "stranger"));
+  network_.RunFor(4s);
+  EXPECT_TRUE(Sees(network_, "a", "c"));
+  EXPECT_TRUE(network_.node("a").Status(network_.now).problems.empty());
 }
 
 TEST_F(Names, NodesThatNameKeysByDifferentSecretsAreTold) {
