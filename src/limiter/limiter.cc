@@ -257,9 +257,11 @@ void Limiter::Impl::Settle(const SettleRequest& request, Instant told, const Set
 
 void Limiter::Impl::Tick(Instant told) {
   const Instant now = time_.Of(told);
-  std::vector<Receipt> forgone;
-  tickets_.Expire(now, &forgone);
-  store_.Forgo(forgone, now);
+  for (bool more = true; more;) {
+    std::vector<Receipt> forgone;
+    more = tickets_.ExpireSome(now, &forgone);
+    store_.Forgo(forgone, now);
+  }
   TickHolds(now);
   Sample(now);
   carried_.Tick(now);
