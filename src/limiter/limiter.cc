@@ -278,9 +278,11 @@ void Limiter::Impl::DecideBatch(std::span<const Request> requests, Instant told,
 
 void Limiter::Impl::Tick(Instant told) {
   const Instant now = time_.Of(told);
-  std::vector<Receipt> forgone;
-  tickets_.Expire(now, &forgone);
-  CloseReceipts(forgone, now);
+  for (bool more = true; more;) {
+    std::vector<Receipt> forgone;
+    more = tickets_.ExpireSome(now, &forgone);
+    CloseReceipts(forgone, now);
+  }
   TickHolds(now);
   Sample(now);
   carried_.Tick(now);

@@ -79,19 +79,23 @@ std::optional<std::vector<Receipt>> TicketBook::Close(const Ticket& ticket, Inst
   return Remove(shard, found->second);
 }
 
-void TicketBook::Expire(Instant now, std::vector<Receipt>* forgone) {
+bool TicketBook::ExpireSome(Instant now, std::vector<Receipt>* forgone) {
+  size_t left = kExpireAtOnce;
   for (Shard& shard : shards_) {
     const std::lock_guard lock(shard.mutex);
     std::vector<Records::iterator> expired;
     for (auto& [owner, owned] : shard.by_owner) {
-      for (auto it = owned.records.begin(); it != owned.records.end() && it->expires <= now; ++it) {
+      for (auto it = owned.records.begin();
+           it != owned.records.end() && it->expires <= now && expired.size() < left; ++it) {
         expired.push_back(it);
       }
     }
+    left -= expired.size();
     for (const Records::iterator record : expired) {
       std::ranges::move(Remove(shard, record), std::back_inserter(*forgone));
     }
   }
+  return left == 0;
 }
 
 // There are as many owners as namespaces, so looking at all is little.

@@ -46,8 +46,9 @@ class TicketBook {
               std::vector<Receipt>* forgone);
   // Takes the ticket out. Nothing if it is unknown, was settled or has expired.
   std::optional<std::vector<Receipt>> Close(const Ticket& ticket, Instant now);
-  // Takes out what has expired.
-  void Expire(Instant now, std::vector<Receipt>* forgone);
+  // Takes out some of what has expired, so that nobody waits long for it; false: that was all.
+  bool ExpireSome(Instant now, std::vector<Receipt>* forgone);
+  static constexpr size_t kExpireAtOnce = 1024;
   // Beside the open ones nothing is kept.
   uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
