@@ -97,10 +97,12 @@ std::vector<const LimitSlot*> SlotNames::Change(Limits leave, Limits come, Insta
 const LimitSlot* SlotNames::SlotFor(const RuleLimit& limit, const std::string& name,
                                     const Slots& coming, Instant now) {
   const auto before = in_force_.find(name);
-  if (before != in_force_.end() && slot_names::Same(*before->second, limit, placement_)) return before->second;
+  if (before != in_force_.end() && slot_names::Same(*before->second, limit, placement_))
+    return before->second;
   if (!limit.only_for.empty()) {
     const auto base = coming.find(BaseName(limit));
-    if (base != coming.end() && slot_names::Same(*base->second, limit, placement_)) return base->second;
+    if (base != coming.end() && slot_names::Same(*base->second, limit, placement_))
+      return base->second;
   }
   return limits_.Add(limit.limit, slot_names::TraitsOf(limit, placement_), now, limit.identity[0]);
 }

@@ -63,8 +63,8 @@ Slice WriteSlice(const Map& states, Letter& letter, uint32_t to, const SliceSize
   size_t left = most.bytes;  // bytes
   const auto close = [&] {
     if (letter.empty()) return;
-    const Envelope& envelope = slice.envelopes.emplace_back(to, letter.Take());
-    left -= std::min(left, envelope.bytes.size() + most.around);
+    slice.envelopes.push_back({to, letter.Take()});
+    left -= std::min(left, slice.envelopes.back().bytes.size() + most.around);
   };
   while (const auto* entry = states.Before(cursor.left)) {
     if (slice.keys == most.keys) {

@@ -488,32 +488,5 @@ TEST_F(GrpcHttp2, AnAnswerThatNobodyReadsIsDropped) {
   EXPECT_TRUE(rig_.protocol->idle());
 }
 
-TEST_F(GrpcHttp2, DrainingFinishesWhatWasBegun) {
-  const int32_t unary = client_.Open(kPeek);
-  const int32_t session = client_.Open("/weir.v1.Limiter/Session");
-  client_.Exchange();
-  rig_.protocol->Drain(rig_.link.At(client_.now));
-  EXPECT_FALSE(rig_.protocol->idle());
-  client_.Exchange();
-  ASSERT_EQ(client_.goaway_last.size(), 2u);
-  EXPECT_EQ(client_.goaway_last[0], INT32_MAX);
-  EXPECT_EQ(client_.goaway_last[1], session);
-  EXPECT_EQ(client_[session].status(), "14");
-  EXPECT_FALSE(rig_.protocol->done());
-  client_.Send(unary, Framed(Question()), true);
-  client_.Exchange();
-  EXPECT_EQ(client_[unary].status(), "0");
-  EXPECT_TRUE(rig_.protocol->done());
-}
-
-TEST_F(GrpcHttp2, DrainingDoesNotWaitForEverForAPong) {
-  client_.Exchange();
-  rig_.protocol->Drain(rig_.link.At(client_.now));
-  rig_.protocol->Tick(rig_.link.At(client_.now + std::chrono::milliseconds(500)));
-  EXPECT_FALSE(rig_.protocol->done());
-  rig_.protocol->Tick(rig_.link.At(client_.now + std::chrono::milliseconds(1500)));
-  EXPECT_TRUE(rig_.protocol->done());
-}
-
 }  // namespace
 }  // namespace weir::testing::grpc_http2_test
