@@ -5,7 +5,7 @@
 namespace weir {
 namespace {
 
-constexpr Duration kTickEvery = std::chrono::milliseconds(250);
+constexpr Duration kTickEvery = std::chrono::milliseconds(250) / Acceptor::kTicksOfARound;
 
 }  // namespace
 
