@@ -32,7 +32,8 @@ class Places : public ::testing::Test {
     ASSERT_TRUE(network_.runs(address));
   }
   std::string AddressOf(const std::string& id, const std::string& seen_by) {
-    const PeerStatus* peer = Find(network_.node(seen_by).Status(network_.now), id);
+    const NodeStatus status = network_.node(seen_by).Status(network_.now);
+    const PeerStatus* peer = Find(status, id);
     return peer == nullptr ? "" : peer->alive ? peer->address : "dead at " + peer->address;
   }
   // What is taken at one is known at the other, and the other way round.
