@@ -107,30 +107,38 @@ const LimitSlot* SlotNames::SlotFor(const RuleLimit& limit, const std::string& n
   return limits_.Add(limit.limit, slot_names::TraitsOf(limit, placement_), now, limit.identity[0]);
 }
 
-// Slots that are no longer in use lead to what took their place.
+// Slots that are no longer in use lead to what took their place. One that an override shares with what
+// it overrides is kept under the name of the latter, which therefore goes first.
 void SlotNames::Retire(Limits leave, const Slots& coming, Instant now) {
   absl::flat_hash_set<const LimitSlot*> done;
   for (const auto& [name, slot] : coming) done.insert(slot);
-  for (const RuleLimit* limit : leave) {
-    const std::string name = NameOf(*limit);
-    const auto was = in_force_.find(name);
-    if (was == in_force_.end()) continue;  // unlimited, or there was no slot left
-    const LimitSlot* slot = was->second;
-    in_force_.erase(was);
-    if (const auto kept = persistent_.find(name); kept != persistent_.end()) {
-      const auto by_slot = by_slot_.find(slot);
-      if (by_slot != by_slot_.end() && by_slot->second == &kept->second) by_slot_.erase(by_slot);
-      persistent_.erase(kept);
+  for (const bool overrides : {false, true}) {
+    for (const RuleLimit* limit : leave) {
+      if (limit->only_for.empty() != overrides) RetireOne(*limit, coming, done, now);
     }
-    if (!done.insert(slot).second) continue;
-    auto next = coming.find(name);
-    if (next == coming.end() && !limit->only_for.empty()) next = coming.find(BaseName(*limit));
-    if (next != coming.end()) {
-      limits_.Replace(slot, slot->serial, next->second, now);
-    } else {
-      limits_.Retire(slot);
-      gone_[name] = {slot, slot->serial};
-    }
+  }
+}
+
+void SlotNames::RetireOne(const RuleLimit& limit, const Slots& coming,
+                          absl::flat_hash_set<const LimitSlot*>& done, Instant now) {
+  const std::string name = NameOf(limit);
+  const auto was = in_force_.find(name);
+  if (was == in_force_.end()) return;  // unlimited, or there was no slot left
+  const LimitSlot* slot = was->second;
+  in_force_.erase(was);
+  if (const auto kept = persistent_.find(name); kept != persistent_.end()) {
+    const auto by_slot = by_slot_.find(slot);
+    if (by_slot != by_slot_.end() && by_slot->second == &kept->second) by_slot_.erase(by_slot);
+    persistent_.erase(kept);
+  }
+  if (!done.insert(slot).second) return;
+  auto next = coming.find(name);
+  if (next == coming.end() && !limit.only_for.empty()) next = coming.find(BaseName(limit));
+  if (next != coming.end()) {
+    limits_.Replace(slot, slot->serial, next->second, now);
+  } else {
+    limits_.Retire(slot);
+    gone_[name] = {slot, slot->serial};
   }
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
 #include <absl/container/node_hash_map.h>
 
 #include "rules/rule_limit.h"
@@ -64,6 +65,8 @@ class SlotNames {
   const LimitSlot* SlotFor(const RuleLimit& limit, const std::string& name, const Slots& coming,
                            Instant now);
   void Retire(Limits leave, const Slots& coming, Instant now);
+  void RetireOne(const RuleLimit& limit, const Slots& coming,
+                 absl::flat_hash_set<const LimitSlot*>& done, Instant now);
   void TakeBack(const Slots& coming, Instant now);
 
   LimitTable& limits_;
