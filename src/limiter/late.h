@@ -19,7 +19,9 @@ class DecideCall::Late final : public Routing {
   void Routed(const Turn& now) override { limiter->Answer(call, now); }
   // The caller's bytes may go now.
   void KeepSubject() {
-    const std::string_view from = call.request.subject;
+    // What a call that brings its own limit has there is of an earlier question.
+    const bool has_one = call.ask != DecideCall::Ask::kAdhoc;
+    const std::string_view from = has_one ? call.request.subject : std::string_view();
     if (!from.empty()) std::memcpy(subject_.data(), from.data(), from.size());
     call.request = {.subject = {subject_.data(), from.size()},
                     .cost = call.request.cost,

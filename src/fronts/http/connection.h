@@ -37,7 +37,10 @@ class Connection : public Protocol {
         line_(link),
         self_(std::make_shared<Connection*>(this)),
         way_back_(WayBack::To(link)) {}
-  ~Connection() override { way_back_->Close(); }
+  ~Connection() override {
+    way_back_->Close();
+    if (!line_.empty()) line_.End(Turn(link_.clock()));  // it was not told that it ends
+  }
 
   size_t Receive(std::string_view in, const Turn& now) override;
   void Drain(const Turn&) override { draining_ = true; }

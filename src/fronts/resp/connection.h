@@ -29,7 +29,10 @@ class Connection : public Protocol {
  public:
   // All outlive the connection.
   Connection(Link& link, Limiter& limiter, const RespOptions& options, uint64_t id);
-  ~Connection() override { way_back_->Close(); }
+  ~Connection() override {
+    way_back_->Close();
+    if (!line_.empty()) line_.End(Turn(link_.clock()));  // it was not told that it ends
+  }
 
   size_t Receive(std::string_view in, const Turn& now) override;
   void Drain(const Turn&) override { draining_ = true; }
