@@ -135,6 +135,12 @@ bool ReadOne(std::string_view body, Message& message) {
 
 }  // namespace
 
+size_t GreetingBytes() {
+  std::string greeting;
+  AppendGreeting(0, {}, greeting);
+  return greeting.size();
+}
+
 void AppendGreeting(uint64_t stamp, const Identity& from, std::string& out) {
   std::string body = Stamped(stamp, from);
   body.resize(kStampBytes + 1 + kMostIdBytes + kMarkBytes + kNamesBytes + kBareHolderBytes);

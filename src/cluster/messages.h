@@ -84,6 +84,8 @@ static_assert(kMostEnvelopeBytes + kAroundEnvelopeBytes <= kMostPlainBytes);
 
 inline constexpr size_t kAroundPlaceBytes = 8;  // and around an address
 
+// Of a greeting: all are as long, whatever the name.
+size_t GreetingBytes();
 void AppendGreeting(uint64_t stamp, const Identity& from, std::string& out);
 void AppendPing(uint64_t stamp, const Identity& from, std::string& out);
 void AppendPong(uint64_t stamp, const Identity& from, std::string& out);

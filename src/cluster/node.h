@@ -110,6 +110,7 @@ class Node {
     size_t key = 0;                  // with which of the ring
     std::unique_ptr<Opener> opener;  // of a life that is not known yet
     Identity from;                   // if it says so
+    size_t bytes = 0;                // of the datagram
     bool accepted = false;  // of the life that is accepted under its name, or the first there
   };
   // Whose state is being copied.
@@ -187,6 +188,7 @@ class Node {
 
   // node_problems.cc
   void NoteRejection(Rejection reason, const Opened& opened, const std::string& from, Instant now);
+  void NoteForeignKey(const std::string& from, Instant now);
   void NoteBadEnvelope(Peer& peer, Instant now);
   void CompareNames(Peer& peer, const Identity& from, Instant now);
   bool NamesDiffer(const Peer& peer) const;
@@ -198,6 +200,8 @@ class Node {
   std::string NamesakeText(const Peer& peer) const;
   std::string OwnNamesakeText() const;
   std::string StrangerText() const;
+  static std::string ForeignText(const std::string& address);
+  static std::string SilentText(const std::string& address);
   std::string DeadText(const Peer& peer) const;
   std::vector<Problem> Problems(Instant now) const;
 
@@ -249,6 +253,8 @@ class Node {
   Peer::Trouble namesakes_, strangers_;
   std::string stranger_;
   uint32_t stranger_number_ = 0;
+  std::map<std::string, Peer::Trouble>
+      foreign_;             // addresses from which somebody with another key talks
   uint64_t challenge_ = 0;  // the stamp of the last greeting to one who bears this node's name
   Instant next_challenge_{};
   Instant next_introduction_{};  // by one of this node's own name is not heard before

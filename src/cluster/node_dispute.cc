@@ -45,6 +45,7 @@ std::optional<Rejection> Node::TakeNamesake(const Opened& opened, const std::str
   const uint32_t life = opened.head.sender.incarnation;
   if (life == self_.incarnation && mark == options_.birthmark) {
     next_call_of_self_ = kEndOfTime;
+    members_.MetSelfAt(from);
     return std::nullopt;
   }
   if (mark == 0) return Rejection::kImpostor;

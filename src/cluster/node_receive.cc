@@ -31,6 +31,7 @@ bool IsOrdered(const std::vector<Message>& messages, bool for_anybody) {
 void Node::Receive(std::string_view datagram, const std::string& from, Instant now) {
   if (!yielded_.empty()) return;
   Opened opened;
+  opened.bytes = datagram.size();
   std::optional<Rejection> reason = Open(datagram, from, opened, now);
   // Who is on the list is being looked up still: it will greet again.
   if (!listed_ && reason == Rejection::kStranger) return;

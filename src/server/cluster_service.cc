@@ -91,7 +91,7 @@ Result<std::unique_ptr<ClusterService>> ClusterService::Open(const Settings& set
   ClusterThread::Options options{settings.cluster, *peers, *keys, {}};
   options.node.id = settings.node;
   options.node.incarnation = incarnation->number;
-  options.silent_until = incarnation->silent_until;
+  options.silent_until = After(clock.Now(), incarnation->silent_for);
   options.node.first_sequence = 1 + UnguessableWord() % (uint64_t{1} << 47);
   options.node.membership.open = peers->kind == PeerSource::Kind::kDns;
   options.node.birthmark = std::max<uint64_t>(1, UnguessableWord());

@@ -8,7 +8,7 @@
 namespace weir {
 namespace {
 
-constexpr Instant kYear2020 = FromNanos(1'577'836'800'000'000'000);
+constexpr Duration kYear2020 = std::chrono::seconds(1'577'836'800);
 constexpr Duration kQuarter = std::chrono::milliseconds(250);
 // The latest that a clock is believed (2053): a wrong one leaves room for so many starts after it.
 constexpr int64_t kMostByClock = int64_t{UINT32_MAX} - (1 << 24);
@@ -16,11 +16,11 @@ constexpr int64_t kMostByClock = int64_t{UINT32_MAX} - (1 << 24);
 }  // namespace
 
 Result<Incarnation> NextIncarnation(const std::string& path, Instant now) {
-  const int64_t by_clock = std::clamp<int64_t>((now - kYear2020) / kQuarter, 1, kMostByClock);
-  const Duration into_it = (now - kYear2020) % kQuarter;
-  const Instant quarter_over = After(now, kQuarter - into_it);
+  const Duration since_2020 = now.time_since_epoch() - kYear2020;
+  const int64_t by_clock = std::clamp<int64_t>(since_2020 / kQuarter, 1, kMostByClock);
+  const Duration left = kQuarter - since_2020 % kQuarter;
   int64_t next = by_clock;
-  if (path.empty()) return Incarnation{static_cast<uint32_t>(next), quarter_over};
+  if (path.empty()) return Incarnation{static_cast<uint32_t>(next), left};
   int64_t last = 0;
   if (std::ifstream file(path); file && !(file >> last)) {
     return Error{Code::kUnavailable, path + ": has no number in it", ""};
@@ -31,7 +31,7 @@ Result<Incarnation> NextIncarnation(const std::string& path, Instant now) {
   if (const std::optional<Error> error = ReplaceFile(path, std::to_string(next) + "\n")) {
     return *error;
   }
-  return Incarnation{static_cast<uint32_t>(next), last == 0 ? quarter_over : now};
+  return Incarnation{static_cast<uint32_t>(next), last == 0 ? left : Duration::zero()};
 }
 
 }  // namespace weir

@@ -16,7 +16,7 @@ namespace weir {
 
 struct Incarnation {
   uint32_t number = 0;
-  Instant silent_until{};
+  Duration silent_for{};  // from its start
 };
 
 // `path`: where the last is kept, and this one from now on; empty: nowhere.

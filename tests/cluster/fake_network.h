@@ -233,6 +233,11 @@ inline bool Sees(FakeNetwork& network, const std::string& who, const std::string
   return peer != nullptr && peer->alive;
 }
 
+inline bool HasProblem(const NodeStatus& status, const std::string& code) {
+  return std::any_of(status.problems.begin(), status.problems.end(),
+                     [&](const Problem& problem) { return problem.code == code; });
+}
+
 inline uint64_t Rejected(const NodeStatus& status, Rejection reason) {
   return status.rejected[static_cast<size_t>(reason)];
 }

@@ -51,10 +51,6 @@ class Names : public ::testing::Test {
       }
     }
   }
-  static bool HasProblem(const NodeStatus& status, const std::string& code) {
-    return std::any_of(status.problems.begin(), status.problems.end(),
-                       [&](const Problem& problem) { return problem.code == code; });
-  }
 
   FakeNetwork network_;
   std::vector<std::string> ids_;
@@ -308,56 +304,6 @@ TEST_F(Names, ANodeIsNotReadyBeforeSomebodyHasAcceptedIt) {
   network_.Resume("a");
   network_.RunFor(200ms);
   EXPECT_FALSE(network_.runs("x")) << "the one that was asked for has answered in time";
-}
-
-// ---- What is told to operators ----
-
-TEST_F(Names, AWrongKeyIsToldByBothAndADeadPeerToo) {
-  StartAll(kTwo);
-  network_.Start("b", 11, kTwo, {}, SomeKey("another secret, just as long as the first"));
-  network_.RunFor(8s);
-  for (const char* id : {"a", "b"}) {
-    const NodeStatus status = network_.node(id).Status(network_.now);
-    ASSERT_EQ(status.problems.size(), 1u) << id;
-    EXPECT_EQ(status.problems[0].code, "wrong_cluster_key");
-    EXPECT_NE(status.problems[0].message.find("--cluster-key-file"), std::string::npos);
-    EXPECT_GT(status.problems[0].since, kStart);
-  }
-  const size_t told = network_.warnings["a"].size();
-  network_.RunFor(40s);
-  EXPECT_EQ(network_.warnings["a"].size(), told) << "once a minute";
-  network_.node("b").SetKeys(SomeKey());
-  network_.RunFor(5s);
-  EXPECT_TRUE(Sees(network_, "a", "b"));
-  network_.RunFor(15s);
-  EXPECT_TRUE(network_.node("a").Status(network_.now).problems.empty());
-
-  network_.Stop("b");
-  network_.RunFor(6s);
-  const NodeStatus status = network_.node("a").Status(network_.now);
-  ASSERT_EQ(status.problems.size(), 1u);
-  EXPECT_EQ(status.problems[0].code, "peer_dead");
-}
-
-TEST_F(Names, AStrangerThatIsPutOnTheListIsNoProblemAnyMore) {
-  network_.Start("a", 1, {"a", "b"});
-  network_.Start("b", 1, kThree);
-  network_.Start("c", 1, kThree);
-  network_.RunFor(1s);
-  EXPECT_TRUE(HasProblem(network_.node("a").Status(network_.now), "stranger"));
-  network_.node("a").SetMembers({{"b", "b"}, {"c", "c"}}, network_.now);
-  EXPECT_FALSE(HasProblem(network_.node("a").Status(network_.now), "stranger"));
-  network_.RunFor(4s);
-  EXPECT_TRUE(Sees(network_, "a", "c"));
-  EXPECT_TRUE(network_.node("a").Status(network_.now).problems.empty());
-}
-
-TEST_F(Names, NodesThatNameKeysByDifferentSecretsAreTold) {
-  network_.Start("a", 1, kTwo, {.names = 5});
-  network_.Start("b", 1, kTwo, {.names = 6});
-  network_.RunFor(3s);
-  EXPECT_TRUE(HasProblem(network_.node("a").Status(network_.now), "names_differ"));
-  EXPECT_TRUE(HasProblem(network_.node("b").Status(network_.now), "names_differ"));
 }
 
 // ---- Keys ----
