@@ -2,7 +2,8 @@
 //
 // A reload makes another one out of the last: a limit whose numbers are unchanged keeps its slot in
 // the store, one with other numbers gets a new slot that the old one leads to, and a limit that is
-// gone leaves its states behind until they expire, or until it comes back. Immutable once built.
+// gone leaves its states behind until they expire, or until it comes back. Immutable once built. Whoever
+// has to wait for an answer keeps the rules that he asked under.
 #pragma once
 
 #include <memory>
@@ -42,7 +43,7 @@ struct Placement {
   bool carried_remote() const { return has_remote && all_remote; }  // of limits that requests bring
 };
 
-class RulesInForce {
+class RulesInForce : public std::enable_shared_from_this<RulesInForce> {
  public:
   // Limits that are gone, by name, in case they come back.
   struct Gone {
