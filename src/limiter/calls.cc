@@ -21,11 +21,6 @@ class SettleAtOnce final : public SettleCall {
 
 }  // namespace
 
-std::shared_ptr<const RulesInForce> Limiter::Impl::InForceToKeep() {
-  const std::lock_guard lock(mutex_);
-  return rules_;
-}
-
 // ---- Decide ----
 
 void Limiter::Impl::PrepareCall(const RulesInForce& rules, Instant now, DecideCall& call) {
@@ -41,7 +36,7 @@ void Limiter::Impl::PrepareCall(const RulesInForce& rules, Instant now, DecideCa
 When Limiter::Impl::FinishCall(const RulesInForce& rules, Instant told, Instant now,
                                DecideCall& call) {
   if (call.prepared_.remote && call.prepared_.error == Code::kOk) [[unlikely]] {
-    return Route(told, now, call);
+    return Route(rules, told, now, call);
   }
   switch (call.ask) {
     case DecideCall::Ask::kAdhoc:
@@ -80,7 +75,7 @@ size_t Limiter::Impl::Decide(std::span<DecideCall* const> calls, Instant told) {
   return late;
 }
 
-When Limiter::Impl::Route(Instant told, Instant now, DecideCall& call) {
+When Limiter::Impl::Route(const RulesInForce& rules, Instant told, Instant now, DecideCall& call) {
   if (call.late_ == nullptr) call.late_ = std::make_unique<DecideCall::Late>(*this, call);
   DecideCall::Late& late = *call.late_;
   const bool looks = call.ask == DecideCall::Ask::kPeek ||
@@ -93,11 +88,11 @@ When Limiter::Impl::Route(Instant told, Instant now, DecideCall& call) {
   late.home = call.home;
   late.keeps_receipts = call.ask == DecideCall::Ask::kRequest && call.request.settle;
   if (router_.Admit(late)) {
-    ConcludeRouted(InForce(), now, call);
+    ConcludeRouted(rules, now, call);
     return When::kNow;
   }
   late.waits = true;
-  late.rules = InForceToKeep();
+  late.rules = rules.shared_from_this();
   late.KeepSubject();
   return When::kLater;
 }
@@ -127,12 +122,14 @@ void Limiter::Impl::Abandon(DecideCall& call, Instant told) {
   router_.Abandon(*call.late_, time_.Of(told));
 }
 
-void Limiter::Impl::DecideWithoutWaiting(const Request& request, Instant told, Mode mode,
-                                         Decision& decision) {
-  DecideAtOnce call;
+// Under the rules that its caller sees: he may go on with them.
+void Limiter::Impl::DecideWithoutWaiting(const RulesInForce& rules, const Request& request,
+                                         Instant told, Instant now, Mode mode, Decision& decision) {
+  thread_local DecideAtOnce call;
   call.ask = mode == Mode::kLook ? DecideCall::Ask::kPeek : DecideCall::Ask::kRequest;
   call.request = request;
-  Decide(call, told);
+  PrepareCall(rules, now, call);
+  FinishCall(rules, told, now, call);
   decision = call.decision;
 }
 
@@ -189,7 +186,7 @@ When Limiter::Impl::Decide(DescriptorCall& call, Instant told) {
     return When::kNow;
   }
   late.waits = true;
-  late.rules = InForceToKeep();
+  late.rules = rules.shared_from_this();
   call.request = {};
   return When::kLater;
 }

@@ -17,12 +17,13 @@ class DecideCall::Late final : public Routing {
   Late(Limiter::Impl& the_limiter, DecideCall& the_call) : limiter(&the_limiter), call(the_call) {}
 
   void Routed(const Turn& now) override { limiter->Answer(call, now); }
+  Instant TimeOf(const Turn& now) override { return limiter->TimeOf(now); }
   // The caller's bytes may go now.
   void KeepSubject() {
     // What a call that brings its own limit has there is of an earlier question.
     const bool has_one = call.ask != DecideCall::Ask::kAdhoc;
     const std::string_view from = has_one ? call.request.subject : std::string_view();
-    if (!from.empty()) std::memcpy(subject_.data(), from.data(), from.size());
+    if (!from.empty()) std::memmove(subject_.data(), from.data(), from.size());
     call.request = {.subject = {subject_.data(), from.size()},
                     .cost = call.request.cost,
                     .min_cost = call.request.min_cost,
@@ -45,6 +46,7 @@ class DescriptorCall::Late final : public Routing {
       : limiter(&the_limiter), call(the_call) {}
 
   void Routed(const Turn& now) override { limiter->Answer(call, now); }
+  Instant TimeOf(const Turn& now) override { return limiter->TimeOf(now); }
 
   Limiter::Impl* limiter;
   DescriptorCall& call;

@@ -251,7 +251,7 @@ void Limiter::Impl::Decide(const Request& request, Instant told, Mode mode, Deci
   Prepared prepared;
   Prepare(rules, request, prepared);
   if (prepared.remote) [[unlikely]]
-    return DecideWithoutWaiting(request, told, mode, decision);
+    return DecideWithoutWaiting(rules, request, told, now, mode, decision);
   Finish(rules, request, mode, now, prepared, decision);
 }
 
@@ -266,7 +266,7 @@ void Limiter::Impl::DecideBatch(std::span<const Request> requests, Instant told,
     for (size_t i = 0; i < n; ++i) Prepare(rules, requests[i], prepared[i]);
     for (size_t i = 0; i < n; ++i) {
       if (prepared[i].remote) [[unlikely]] {
-        DecideWithoutWaiting(requests[i], told, Mode::kTake, out[i]);
+        DecideWithoutWaiting(rules, requests[i], told, now, Mode::kTake, out[i]);
       } else {
         Finish(rules, requests[i], Mode::kTake, now, prepared[i], out[i]);
       }

@@ -32,7 +32,8 @@ class Limiter::Impl {
   enum class Mode { kTake, kLook };
 
   void Decide(const Request& request, Instant told, Mode mode, Decision& decision);
-  void DecideWithoutWaiting(const Request& request, Instant told, Mode mode, Decision& decision);
+  void DecideWithoutWaiting(const RulesInForce& rules, const Request& request, Instant told,
+                            Instant now, Mode mode, Decision& decision);
   void DecideBatch(std::span<const Request> requests, Instant told, std::span<Decision> out);
   void DecideDescriptors(const DescriptorRequest& request, Instant told,
                          DescriptorDecision& decision);
@@ -47,6 +48,8 @@ class Limiter::Impl {
   void Abandon(DecideCall& call, Instant told);
   void Abandon(DescriptorCall& call, Instant told);
   void Abandon(SettleCall& call, Instant told);
+  // The limiter's time, of what a caller says.
+  Instant TimeOf(Instant told) { return time_.Of(told); }
   // A call that waited is answered (late.h).
   void Answer(DecideCall& call, const Turn& now);
   void Answer(DescriptorCall& call, const Turn& now);
@@ -107,12 +110,11 @@ class Limiter::Impl {
 
   void PrepareCall(const RulesInForce& rules, Instant now, DecideCall& call);
   When FinishCall(const RulesInForce& rules, Instant told, Instant now, DecideCall& call);
-  When Route(Instant told, Instant now, DecideCall& call);
+  When Route(const RulesInForce& rules, Instant told, Instant now, DecideCall& call);
   void ConcludeRouted(const RulesInForce& rules, Instant now, DecideCall& call);
   Instant DeadlineOf(Instant told, Duration patience) const {
     return After(told, std::min(patience, deadline_));
   }
-  std::shared_ptr<const RulesInForce> InForceToKeep();
 
   // False, and the error in the decision, if the request is at fault, or nothing limits it.
   bool PrepareDescriptors(const RulesInForce& rules, const DescriptorRequest& request, Instant now,
