@@ -116,8 +116,8 @@ class Protocol {
   virtual bool owes() const { return answering(); }
   // The peer sends nothing more, and may be gone: what it holds is released. Called once.
   virtual void HalfClosed(const Turn&) {}
-  // Whether it wants to know that a peer that sends nothing more was reached: it is then told by
-  // Delivered, before Closed, if it was.
+  // Whether it wants to know that its answers reached the peer's machine: it is told by Delivered once
+  // all that it owes did, before Closed.
   virtual bool asks_for_delivery() const { return false; }
   virtual void Delivered() {}
   // What is kept for the peer beside link.out() and what was not used, in bytes of memory.

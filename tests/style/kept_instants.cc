@@ -68,6 +68,8 @@ const std::vector<KeptInstant>& KeptInstants() {
       // Who reads the clock: those who run something.
       {"src/server/net/loop.cc", "clock", "runs the loop"},
       {"src/server/net/connection.cc", "clock", "reads, once for all that a read brought"},
+      {"src/fronts/http/connection.h", "clock", "ends calls when it goes away itself"},
+      {"src/fronts/resp/connection.h", "clock", "ends calls when it goes away itself"},
       {"src/fronts/way_back.cc", "clock", "runs what comes too late for its connection"},
       {"src/fronts/grpc/http2_session.cc", "clock", "ends calls when it goes away itself"},
       {"src/fronts/grpc/http2_session_answers.cc", "clock", "writes what is answered late"},

@@ -73,7 +73,8 @@ void Responder::IfLost(std::function<void(const Turn&)> undo) {
 }
 
 void Connection::IfLost(std::function<void(const Turn&)> undo) {
-  if (link_.half_closed()) undo_.push_back(std::move(undo));
+  if (undo_.size() == kMostUndone) undo_.erase(undo_.begin());
+  undo_.push_back(std::move(undo));
 }
 
 void Connection::Await(uint64_t number, Waiter& waiter) {

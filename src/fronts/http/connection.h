@@ -56,7 +56,8 @@ class Connection : public Protocol {
   // For responders, of the request of that number.
   void Answer(uint64_t number, const Response& response);
   void Await(uint64_t number, Waiter& waiter);
-  // To be called if the answer that follows does not reach a peer that has closed its sending side.
+  // To be called if the answer that follows does not reach the peer: it may have gone though nothing
+  // was heard of that yet.
   void IfLost(std::function<void(const Turn&)> undo);
 
  private:
@@ -97,6 +98,8 @@ class Connection : public Protocol {
   size_t wanted_ = 0;  // bytes, at least
   bool said_continue_ = false;
 
+  // Of answers that may not have reached the peer. Beyond that the oldest are taken to have.
+  static constexpr size_t kMostUndone = 256;
   std::vector<std::function<void(const Turn&)>> undo_;
 
   Manner manner_;  // of the request that is being handled

@@ -100,6 +100,7 @@ void Connection::LookAtBacklog(const Rota::Since& now) {
 }
 
 void Connection::Read(const Turn& now) {
+  LookForDelivery();
   const Stream::Moved moved = stream_.Read(std::span(loop_.scratch()).first(kTurnBytes));
   switch (moved.state) {
     case Stream::State::kWait: readable_ = false; return;
@@ -198,13 +199,16 @@ void Connection::PeerDone(const Turn& now) {
 
 // Everything was answered to a peer that sends nothing more.
 void Connection::End() {
-  if (protocol_->asks_for_delivery()) {
-    int on_its_way = 0;
-    // Until it is acknowledged: Tick looks again. A peer that is gone resets the connection.
-    if (ioctl(stream_.fd(), SIOCOUTQ, &on_its_way) != 0 || on_its_way > 0) return;
-    protocol_->Delivered();
-  }
+  LookForDelivery();
+  // Until it is acknowledged: Tick looks again. A peer that is gone resets the connection.
+  if (protocol_->asks_for_delivery()) return;
   Close();
+}
+
+void Connection::LookForDelivery() {
+  if (!protocol_->asks_for_delivery() || !out_.empty() || protocol_->owes()) return;
+  int on_its_way = 0;
+  if (ioctl(stream_.fd(), SIOCOUTQ, &on_its_way) != 0 || on_its_way == 0) protocol_->Delivered();
 }
 
 void Connection::Drain(const Turn& now) {
@@ -227,6 +231,7 @@ void Connection::Drain(const Turn& now) {
 void Connection::Close() {
   if (closed_) return;
   closed_ = true;
+  LookForDelivery();
   stream_.Shutdown();
   if (watched_) loop_.Unwatch(stream_.fd());
   loop_.rota().Leave(*this);
@@ -237,6 +242,7 @@ void Connection::Close() {
 
 void Connection::Tick(const Turn& now, Duration deadline) {
   if (closed_) return;
+  LookForDelivery();
   // It is not the peer's next bytes that are waited for.
   if (blocked_ || protocol_->answering()) unread_since_ = now;
   const bool unread = !in_.empty() && now.at() - unread_since_ > deadline;

@@ -81,6 +81,8 @@ class Connection final : public Link, public Loop::Watcher, public Rota::Member 
   bool Write();
   void PeerDone(const Turn& now);
   void End();
+  // Tells a protocol that asks for it whether all that was written reached the peer's machine.
+  void LookForDelivery();
 
   Loop& loop_;
   Stream stream_;
