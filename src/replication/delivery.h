@@ -6,11 +6,13 @@
 // If none goes for `patience`, the acknowledgements go alone. What is not acknowledged after twice
 // as long and a bit counts as lost, and what it told is owed again. So without loss nothing is sent
 // twice, and an acknowledgement is a byte or two in an envelope that is sent anyway, most of the
-// time. Acknowledgements name the life of the node that they are for: one that came back starts at
+// time. All that came is acknowledged at once, in as many envelopes as it takes: what has come is never
+// sent again because its acknowledgement had to wait. Acknowledgements name the life of the node that they are for: one that came back starts at
 // 1 again.
 #pragma once
 
 #include <algorithm>
+#include <deque>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -35,6 +37,7 @@ class Delivery {
     uint32_t number = 0;
     Instant at;
     std::vector<Key> keys;  // of which it tells
+    bool over = false;      // it is awaited no more
   };
 
   uint32_t Send(Instant now) {
@@ -50,45 +53,52 @@ class Delivery {
   std::optional<Sent> Acknowledged(uint32_t number) {
     const auto it = std::lower_bound(under_way_.begin(), under_way_.end(), number,
                                      [](const Sent& s, uint32_t n) { return s.number < n; });
-    if (it == under_way_.end() || it->number != number) return std::nullopt;
+    if (it == under_way_.end() || it->number != number || it->over) return std::nullopt;
     Sent sent = std::move(*it);
-    under_way_.erase(it);
+    it->over = true;
+    DropWhatIsOver();
     return sent;
   }
-  // Those that are given up now.
-  std::vector<Sent> Lost(Instant now, Duration patience) {
-    std::vector<Sent> lost;
-    while (!under_way_.empty() && under_way_.front().at + 2 * patience + patience / 2 < now) {
-      lost.push_back(std::move(under_way_.front()));
-      under_way_.erase(under_way_.begin());
-    }
-    return lost;
+  // The next that is given up now, if there is one.
+  std::optional<Sent> Lost(Instant now, Duration patience) {
+    if (under_way_.empty()) return std::nullopt;
+    if (under_way_.front().at + 2 * patience + patience / 2 >= now) return std::nullopt;
+    Sent sent = std::move(under_way_.front());
+    under_way_.front().over = true;
+    DropWhatIsOver();
+    return sent;
   }
-  std::vector<Sent> TakeSent() { return std::exchange(under_way_, {}); }
+  // All that is still awaited; nothing is any more.
+  std::deque<Sent> TakeSent() { return std::exchange(under_way_, {}); }
 
   void Heard(Origin sender, uint32_t number, Instant now) {
     if (heard_.numbers.empty()) heard_since_ = now;
     heard_.incarnation = sender.incarnation;
-    const auto at = std::lower_bound(heard_.numbers.begin(), heard_.numbers.end(), number);
+    const auto at = std::lower_bound(heard_.numbers.begin() + static_cast<ptrdiff_t>(written_),
+                                     heard_.numbers.end(), number);
     if (at == heard_.numbers.end() || *at != number) heard_.numbers.insert(at, number);
   }
-  void ForgetHeard() { heard_.numbers.clear(); }
+  void ForgetHeard() {
+    heard_.numbers.clear();
+    written_ = 0;
+  }
   bool MustAcknowledge() const { return !heard_.numbers.empty(); }
   bool MustAcknowledge(Instant now, Duration patience) const {
     return MustAcknowledge() && heard_since_ + patience <= now;
   }
+  // As many as one envelope takes.
   void WriteAcknowledgements(EnvelopeWriter& to) {
-    const size_t count = std::min(heard_.numbers.size(), kMostAtOnce);
+    const size_t count = std::min(heard_.numbers.size() - written_, kMostAtOnce);
     to.Number(count);
     if (count == 0) return;
     to.Number(heard_.incarnation);
     uint32_t before = 0;
     for (size_t i = 0; i < count; ++i) {
-      to.Number(heard_.numbers[i] - before);
-      before = heard_.numbers[i];
+      const uint32_t number = heard_.numbers[written_++];
+      to.Number(number - before);
+      before = number;
     }
-    heard_.numbers.erase(heard_.numbers.begin(),
-                         heard_.numbers.begin() + static_cast<ptrdiff_t>(count));
+    if (written_ == heard_.numbers.size()) ForgetHeard();
   }
   static Acknowledgements ReadAcknowledgements(EnvelopeReader& from) {
     Acknowledgements read;
@@ -103,7 +113,7 @@ class Delivery {
   }
 
   size_t bytes() const {
-    size_t sum = under_way_.capacity() * sizeof(Sent);
+    size_t sum = under_way_.size() * sizeof(Sent);
     for (const Sent& sent : under_way_) sum += sent.keys.capacity() * sizeof(Key);
     return sum + heard_.numbers.capacity() * sizeof(uint32_t);
   }
@@ -111,9 +121,15 @@ class Delivery {
  private:
   static constexpr size_t kMostAtOnce = 64;
 
+  // From the middle nothing is taken out: that would be to move what lies around it, each time.
+  void DropWhatIsOver() {
+    while (!under_way_.empty() && under_way_.front().over) under_way_.pop_front();
+  }
+
   uint32_t last_number_;
-  std::vector<Sent> under_way_;  // ascending
+  std::deque<Sent> under_way_;  // ascending; the first is not over
   Acknowledgements heard_;
+  size_t written_ = 0;  // of its numbers
   Instant heard_since_;
 };
 

@@ -134,7 +134,7 @@ class Deltas {
   template <typename Book>
   void Gossip(size_t chosen, const Book& book, Instant now, std::vector<Envelope>& out) {
     Peer& peer = peers_[chosen];
-    for (const Delivery::Sent& sent : peer.delivery.Lost(now, patience())) OweAgain(chosen, sent);
+    while (const auto lost = peer.delivery.Lost(now, patience())) OweAgain(chosen, *lost);
     if (owed_.unsent(chosen) > 0) {
       Packing<Book> packing{*this, chosen, peer, book, now, out};
       packing.AddAll();
@@ -329,9 +329,11 @@ class Deltas {
     return over ? kNobody : peer;
   }
   void Acknowledge(Peer& peer, std::vector<Envelope>& out) {
-    EnvelopeWriter writer({kind_, self_, 0});
-    peer.delivery.WriteAcknowledgements(writer);
-    out.push_back({peer.node, writer.Take()});
+    while (peer.delivery.MustAcknowledge()) {
+      EnvelopeWriter writer({kind_, self_, 0});
+      peer.delivery.WriteAcknowledgements(writer);
+      out.push_back({peer.node, writer.Take()});
+    }
   }
   Duration patience() const { return interval_ * static_cast<int64_t>(peers_.size()); }
 
