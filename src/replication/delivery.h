@@ -12,7 +12,6 @@
 #pragma once
 
 #include <algorithm>
-#include <deque>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -35,13 +34,13 @@ class Delivery {
   uint32_t last_number() const { return last_number_; }
   struct Sent {
     uint32_t number = 0;
+    bool over = false;  // it is awaited no more
     Instant at;
     std::vector<Key> keys;  // of which it tells
-    bool over = false;      // it is awaited no more
   };
 
   uint32_t Send(Instant now) {
-    under_way_.push_back({++last_number_, now, {}});
+    under_way_.push_back({.number = ++last_number_, .at = now, .keys = {}});
     return last_number_;
   }
   // The envelope that was sent last tells of this key.
@@ -51,8 +50,9 @@ class Delivery {
   }
   // The envelope, if it was still awaited.
   std::optional<Sent> Acknowledged(uint32_t number) {
-    const auto it = std::lower_bound(under_way_.begin(), under_way_.end(), number,
-                                     [](const Sent& s, uint32_t n) { return s.number < n; });
+    const auto it =
+        std::lower_bound(under_way_.begin() + static_cast<ptrdiff_t>(first_), under_way_.end(),
+                         number, [](const Sent& s, uint32_t n) { return s.number < n; });
     if (it == under_way_.end() || it->number != number || it->over) return std::nullopt;
     Sent sent = std::move(*it);
     it->over = true;
@@ -61,15 +61,19 @@ class Delivery {
   }
   // The next that is given up now, if there is one.
   std::optional<Sent> Lost(Instant now, Duration patience) {
-    if (under_way_.empty()) return std::nullopt;
-    if (under_way_.front().at + 2 * patience + patience / 2 >= now) return std::nullopt;
-    Sent sent = std::move(under_way_.front());
-    under_way_.front().over = true;
+    if (first_ == under_way_.size()) return std::nullopt;
+    Sent& first = under_way_[first_];
+    if (first.at + 2 * patience + patience / 2 >= now) return std::nullopt;
+    Sent sent = std::move(first);
+    first.over = true;
     DropWhatIsOver();
     return sent;
   }
   // All that is still awaited; nothing is any more.
-  std::deque<Sent> TakeSent() { return std::exchange(under_way_, {}); }
+  std::vector<Sent> TakeSent() {
+    first_ = 0;
+    return std::exchange(under_way_, {});
+  }
 
   void Heard(Origin sender, uint32_t number, Instant now) {
     if (heard_.numbers.empty()) heard_since_ = now;
@@ -113,7 +117,7 @@ class Delivery {
   }
 
   size_t bytes() const {
-    size_t sum = under_way_.size() * sizeof(Sent);
+    size_t sum = under_way_.capacity() * sizeof(Sent);
     for (const Sent& sent : under_way_) sum += sent.keys.capacity() * sizeof(Key);
     return sum + heard_.numbers.capacity() * sizeof(uint32_t);
   }
@@ -121,13 +125,17 @@ class Delivery {
  private:
   static constexpr size_t kMostAtOnce = 64;
 
-  // From the middle nothing is taken out: that would be to move what lies around it, each time.
+  // Nothing is taken out at once: that would be to move what lies behind it, each time.
   void DropWhatIsOver() {
-    while (!under_way_.empty() && under_way_.front().over) under_way_.pop_front();
+    while (first_ < under_way_.size() && under_way_[first_].over) ++first_;
+    if (2 * first_ < under_way_.size()) return;
+    under_way_.erase(under_way_.begin(), under_way_.begin() + static_cast<ptrdiff_t>(first_));
+    first_ = 0;
   }
 
   uint32_t last_number_;
-  std::deque<Sent> under_way_;  // ascending; the first is not over
+  std::vector<Sent> under_way_;  // ascending
+  size_t first_ = 0;             // of them that is not over
   Acknowledgements heard_;
   size_t written_ = 0;  // of its numbers
   Instant heard_since_;
