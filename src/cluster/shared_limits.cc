@@ -127,14 +127,24 @@ void SharedLimits::Defer(const Key& key, const OthersUse& use) {
 
 // ---- To the replicas ----
 
-void SharedLimits::ReadJournal(Shard& shard) {
-  std::vector<Use> uses;
-  {
+// The next, so many at most; in the order in which they came.
+void SharedLimits::ReadJournal(Shard& shard, size_t most) {
+  if (shard.read == shard.reading.size()) {
+    shard.reading.clear();
+    shard.read = 0;
     const std::lock_guard lock(shard.mutex);
-    uses.swap(shard.uses);
+    shard.reading.swap(shard.uses);
   }
-  waiting_.fetch_sub(uses.size(), std::memory_order_acq_rel);
-  for (const Use& use : uses) Enter(use);
+  const size_t count = std::min(most, shard.reading.size() - shard.read);
+  waiting_.fetch_sub(count, std::memory_order_acq_rel);
+  for (size_t i = 0; i < count; ++i) Enter(shard.reading[shard.read++]);
+}
+
+void SharedLimits::ReadWholeJournal() {
+  for (Shard& shard : journal_) {
+    ReadJournal(shard, SIZE_MAX);  // what is being read,
+    ReadJournal(shard, SIZE_MAX);  // and what came meanwhile
+  }
 }
 
 void SharedLimits::Enter(const Use& use) {
@@ -152,30 +162,41 @@ void SharedLimits::Enter(const Use& use) {
 }
 
 void SharedLimits::SetPeers(std::vector<uint32_t> peers) {
-  const std::lock_guard lock(mutex_);
   for (Replica* replica : Replicas()) {
-    replica->SetPeers(peers);
+    InTurn([&] { replica->SetPeers(peers); });
   }
 }
 
 std::vector<Envelope> SharedLimits::Tick(Instant now) {
   std::vector<Envelope> out;
   std::vector<Key> keys;
-  {
-    const std::lock_guard lock(mutex_);
-    for (Shard& shard : journal_) ReadJournal(shard);
-    read_at_ = now;
-    for (Replica* replica : Replicas()) {
-      if (replica->NextTick() > now) continue;
+  const auto tell = [&] {
+    Tell(keys, now);
+    keys.clear();
+  };
+  for (Shard& shard : journal_) {
+    InTurn([&] {
+      ReadJournal(shard);
+      keys = KeepNews();  // of keys that were just used here for the first time
+    });
+    tell();
+  }
+  for (Replica* replica : Replicas()) {
+    InTurn([&] {
+      read_at_ = now;
+      if (replica->NextTick() > now) return;
       for (Envelope& envelope : replica->Tick(now)) out.push_back(std::move(envelope));
-    }
-    keys = KeepNews();  // of keys that were just used here for the first time
+      keys = KeepNews();
+    });
+    tell();
+  }
+  InTurn([&] {
     for (auto& [key, use] : std::exchange(deferred_, {})) {
       news_of_[key].push_back({use, {}});
       keys.push_back(key);
     }
-  }
-  Tell(keys, now);
+  });
+  tell();
   return out;
 }
 
@@ -236,7 +257,7 @@ void SharedLimits::Tell(const std::vector<Key>& keys, Instant now) {
 std::vector<Envelope> SharedLimits::Farewell(Instant now) {
   std::vector<Envelope> out;
   const std::lock_guard lock(mutex_);
-  for (Shard& shard : journal_) ReadJournal(shard);
+  ReadWholeJournal();
   for (Replica* replica : Replicas()) {
     for (Envelope& envelope : replica->Farewell(now)) out.push_back(std::move(envelope));
   }
@@ -248,7 +269,7 @@ Slice SharedLimits::Everything(uint32_t to, CopyCursor& cursor, const SliceSize&
                                Instant now) {
   const std::lock_guard lock(mutex_);
   if (cursor.at_start()) {
-    for (Shard& shard : journal_) ReadJournal(shard);
+    ReadWholeJournal();
   }
   Slice all;
   SliceSize left = most;

@@ -20,6 +20,7 @@
 
 #include <absl/container/flat_hash_map.h>
 
+#include "base/polite_mutex.h"
 #include "replication/counter_replica.h"
 #include "replication/debt_replica.h"
 #include "replication/queue_replica.h"
@@ -88,18 +89,32 @@ class SharedLimits final : public SharedUse, public Correspondent {
   static constexpr size_t kShards = 8, kMostInShard = size_t{1} << 15;
   struct Shard {
     std::mutex mutex;
-    std::vector<Use> uses;  // guarded by mutex
+    std::vector<Use> uses;     // guarded by mutex
+    std::vector<Use> reading;  // came before those; guarded by SharedLimits::mutex_
+    size_t read = 0;           // of them
   };
+  static constexpr size_t kReadAtOnce = 1000;
 
   // These are called under mutex_.
   std::array<Replica*, 3> Replicas() { return {&counter_, &queue_, &debt_}; }
   Replica& ReplicaFor(const SharedLimit& limit);
   void Enter(const Use& use);
-  void ReadJournal(Shard& shard);
+  void ReadJournal(Shard& shard, size_t most = kReadAtOnce);
+  void ReadWholeJournal();
   std::vector<Key> KeepNews();
   std::vector<OthersUse> HitsOf(const Key& key, Instant now);
 
   void Tell(const std::vector<Key>& keys, Instant now);
+
+  // Under mutex_; then those have their turn who waited for it.
+  template <typename Act>
+  void InTurn(const Act& act) {
+    {
+      const std::lock_guard lock(mutex_);
+      act();
+    }
+    mutex_.LetOthersIn();
+  }
 
   const SharingOptions options_;
   std::function<void()> wake_;
@@ -109,7 +124,7 @@ class SharedLimits final : public SharedUse, public Correspondent {
   std::atomic<uint64_t> waiting_{0};  // in the journal
   std::atomic<uint64_t> noted_{0};
 
-  mutable std::mutex mutex_;
+  mutable PoliteMutex mutex_;
   CounterReplica counter_;  // guarded by mutex_, all below
   QueueReplica queue_;
   DebtReplica debt_;

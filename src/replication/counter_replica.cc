@@ -55,7 +55,9 @@ CounterReplica::CounterReplica(Origin self, const CounterOptions& options)
       deltas_(ReplicaKind::kCounter, self, options.interval, options.seed, options.whole_buckets) {}
 
 void CounterReplica::SetPeers(std::vector<uint32_t> peers) {
-  for (const uint32_t node : deltas_.SetPeers(std::move(peers))) OweRowsTo(node);
+  deltas_.SetPeers(std::move(peers));
+  Steps steps;
+  CatchUp(steps);
 }
 
 CounterReplica::Bucket& CounterReplica::Brought(const Key& key, const SharedBucket& limit,
@@ -111,9 +113,17 @@ void CounterReplica::Refund(const StateName& name, uint64_t cost, Instant now) {
 
 std::vector<Envelope> CounterReplica::Tick(Instant now) {
   std::vector<Envelope> out;
-  if (!deltas_.Due(now) || deltas_.peer_count() == 0) return out;
-  for (uint32_t i = 0; i < fan_out_; ++i) deltas_.Gossip(deltas_.AnyPeer(), *this, now, out);
+  Steps steps;
+  CatchUp(steps);
+  if (!deltas_.gossips() && deltas_.Due(now)) deltas_.Begin(fan_out_);
+  deltas_.Gossip(*this, now, steps, out, [&] { return deltas_.AnyPeer(); });
   return out;
+}
+
+std::vector<Envelope> CounterReplica::Farewell(Instant now) {
+  Steps steps = Steps::Unbounded();
+  CatchUp(steps);
+  return deltas_.TellAll(*this, now);
 }
 
 std::vector<Envelope> CounterReplica::Receive(std::string_view bytes, Instant now, bool& good) {
@@ -131,7 +141,9 @@ std::vector<Envelope> CounterReplica::Receive(std::string_view bytes, Instant no
     Merge(told, std::span(read_.rows).subspan(next, told.rows), head.sender, now);
     next += told.rows;
   }
-  if (deltas_.Heard(head, acknowledged, now)) OweRowsTo(head.sender.node);
+  deltas_.Heard(head, acknowledged, now);
+  Steps steps;
+  CatchUp(steps);
   return {};
 }
 
@@ -208,12 +220,11 @@ void CounterReplica::Fetch(std::span<const Key> keys) const {
   });
 }
 
-void CounterReplica::OweRowsTo(uint32_t node) {
-  for (const auto& [key, bucket] : buckets_) {
-    for (const Row& row : bucket.rows) {
-      deltas_.OweNewcomer(node, row.origin.node, key, PieceOf(row.origin));
-    }
-  }
+void CounterReplica::CatchUp(Steps& steps) {
+  deltas_.Tidy(steps);
+  deltas_.TellNewcomers(buckets_, steps, [&](const Bucket& bucket, const auto& owe) {
+    for (const Row& row : bucket.rows) owe(row.origin.node, PieceOf(row.origin));
+  });
 }
 
 void CounterReplica::WriteKey(EnvelopeWriter& to, const Bucket& bucket, Instant now) const {

@@ -59,7 +59,7 @@ class CounterReplica final : public Replica {
   std::vector<Envelope> Tick(Instant now) override;
   std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override;
   Instant NextTick() const override { return deltas_.next(); }
-  std::vector<Envelope> Farewell(Instant now) override { return deltas_.TellAll(*this, now); }
+  std::vector<Envelope> Farewell(Instant now) override;
   Slice Everything(uint32_t to, CopyCursor& cursor, const SliceSize& most, Instant now) override;
   std::vector<Change> TakeChanges() override { return std::exchange(changes_, {}); }
   size_t bytes() const override;
@@ -112,7 +112,8 @@ class CounterReplica final : public Replica {
   Bucket& Brought(const Key& key, const SharedBucket& limit, Instant now);
   void Merge(const Told& told, std::span<const Row> rows, Origin sender, Instant now);
   void OweOwn(const Key& key);
-  void OweRowsTo(uint32_t node);
+  // What is left to do for peers that came or went.
+  void CatchUp(Steps& steps);
   void Fetch(std::span<const Key> keys) const;
   const Bucket& StateOf(const Key& key) const { return buckets_.at(key); }
   void WriteKey(EnvelopeWriter& to, const Bucket& bucket, Instant now) const;

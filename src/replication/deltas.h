@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -36,8 +37,8 @@ class Deltas {
   size_t peer_count() const { return peers_.size(); }
   uint32_t node(size_t peer) const { return peers_[peer].node; }
 
-  // The numbers of those that were not there before.
-  std::vector<uint32_t> SetPeers(std::vector<uint32_t> nodes) {
+  // Those that were not there before are told what they have to know (TellNewcomers).
+  void SetPeers(std::vector<uint32_t> nodes) {
     std::vector<size_t> before;
     std::vector<Peer> peers;
     for (size_t i = 0; i < peers_.size(); ++i) {
@@ -61,7 +62,7 @@ class Deltas {
       fresh.push_back(node);
     }
     owed_.SetPeers(before);
-    return fresh;
+    for (const uint32_t node : fresh) Welcome(node);
   }
 
   // Pieces that are given together are in ascending order.
@@ -70,12 +71,40 @@ class Deltas {
     owed_.Owe(key, pieces, FindLife(source));
   }
   // Each node tells a newcomer its own pieces; those of nodes that are no peers, and the newcomer's
-  // own of an earlier life, are told by all.
-  void OweNewcomer(uint32_t node, uint32_t owner, const Key& key, const Piece& piece) {
-    const size_t peer = Find(node);
-    if (peer != kNobody && (owner == node || Find(owner) == kNobody)) {
-      owed_.OweTo(peer, key, piece);
+  // own of an earlier life, are told by all. `pieces` calls owe(owner, piece) for each of a state.
+  template <typename Map, typename Pieces>
+  void TellNewcomers(const Map& states, Steps& steps, const Pieces& pieces) {
+    for (; !newcomers_.empty(); newcomers_.pop_back()) {
+      Newcomer& one = newcomers_.back();
+      const size_t peer = Find(one.node);
+      if (peer == kNobody) continue;
+      while (const auto* entry = states.Before(one.left)) {
+        if (!steps.any()) return;
+        steps.Take(Steps::kOfKey);
+        pieces(entry->second, [&](uint32_t owner, const Piece& piece) {
+          const bool by_owner =
+              owner != one.node && std::binary_search(one.others.begin(), one.others.end(), owner);
+          if (by_owner) return;
+          steps.Take(Steps::kOfKey);
+          owed_.OweUnlessSent(peer, entry->first, piece);
+        });
+        one.left -= 1;
+      }
     }
+  }
+  // What peers that came, went or are others now have left to do.
+  void Tidy(Steps& steps) {
+    owed_.Tidy(steps);
+    for (size_t i = 0; i < peers_.size(); ++i) {
+      std::vector<Delivery::Sent>& lost = peers_[i].given_up;
+      for (; !lost.empty() && steps.any(); lost.pop_back()) OweAgain(i, lost.back(), steps);
+    }
+  }
+  // There is more to do than was done in one turn.
+  bool busy() const {
+    return rounds_ > 0 || !newcomers_.empty() || owed_.untidy() ||
+           std::any_of(peers_.begin(), peers_.end(),
+                       [](const Peer& peer) { return !peer.given_up.empty(); });
   }
   // The peer knows them, as they are now.
   void Known(Origin node, const Key& key, std::span<const Piece> pieces) {
@@ -87,19 +116,19 @@ class Deltas {
   void Drop(const Key& key, std::span<const Piece> pieces) { owed_.Drop(key, pieces); }
 
   // What waits to be sent to the peer.
-  std::vector<Piece> Unsent(size_t peer, const Key& key) const {
-    const auto it = owed_.topics().find(key);
-    if (it == owed_.topics().end()) return {};
+  std::vector<Piece> Unsent(size_t peer, const Key& key) {
+    const Topic* topic = owed_.Find(key);
+    if (topic == nullptr) return {};
     std::vector<size_t> rows;
-    owed_.Waiting(it->second, peer, rows);
+    owed_.Waiting(*topic, peer, rows);
     std::vector<Piece> unsent;
-    for (const size_t row : rows) unsent.push_back(it->second.rows[row].piece);
+    for (const size_t row : rows) unsent.push_back(topic->rows[row].piece);
     return unsent;
   }
   // Pieces that some peer is not known to know.
   size_t owed() const { return owed_.owed(); }
 
-  Instant next() const { return next_; }
+  Instant next() const { return busy() ? Instant::min() : next_; }
   // Whether it is time for gossip. The first time is a random part of an interval after the start,
   // so that nodes that start together do not speak together.
   bool Due(Instant now) {
@@ -127,59 +156,62 @@ class Deltas {
   template <typename Book>
   std::vector<Envelope> TellAll(const Book& book, Instant now) {
     std::vector<Envelope> out;
-    for (size_t i = 0; i < peers_.size(); ++i) Gossip(i, book, now, out);
+    Steps steps = Steps::Unbounded();
+    for (size_t i = 0; i < peers_.size(); ++i) {
+      round_ = Round{peers_[i].node};
+      GoOn(book, now, steps, out);
+    }
+    rounds_ = 0;
     return out;
   }
-  // Tells the peer everything, and acknowledges to others what has waited too long.
-  template <typename Book>
-  void Gossip(size_t chosen, const Book& book, Instant now, std::vector<Envelope>& out) {
-    Peer& peer = peers_[chosen];
-    for (const Delivery::Sent& sent : peer.delivery.Lost(now, patience())) OweAgain(chosen, sent);
-    if (owed_.unsent(chosen) > 0) {
-      Packing<Book> packing{*this, chosen, peer, book, now, out};
-      packing.AddAll();
-      packing.Close();
-    }
-    if (peer.delivery.MustAcknowledge()) Acknowledge(peer, out);
-    for (Peer& other : peers_) {
-      if (other.delivery.MustAcknowledge(now, patience())) Acknowledge(other, out);
+  // So many peers are told everything, one after the other: choose() says who is next.
+  void Begin(uint32_t rounds) { rounds_ = rounds; }
+  bool gossips() const { return rounds_ > 0; }
+  template <typename Book, typename Choose>
+  void Gossip(const Book& book, Instant now, Steps& steps, std::vector<Envelope>& out,
+              const Choose& choose) {
+    if (peers_.empty()) rounds_ = 0;
+    while (rounds_ > 0 && steps.any()) {
+      if (!round_) round_ = Round{peers_[choose()].node};
+      GoOn(book, now, steps, out);
+      if (!round_) rounds_ -= 1;
     }
   }
   // Tells the peer what it is owed of one key.
   template <typename Book>
   void Push(size_t chosen, const Key& key, const Book& book, Instant now,
             std::vector<Envelope>& out) {
-    const auto it = owed_.topics().find(key);
-    if (it == owed_.topics().end()) return;
+    Topic* topic = owed_.Find(key);
+    if (topic == nullptr) return;
     Packing<Book> packing{*this, chosen, peers_[chosen], book, now, out};
-    packing.Add(key, it->second);
+    packing.Add(key, *topic);
     packing.Close();
   }
 
-  // Of an envelope that was read to its end. Answers whether the peer has come back as another:
-  // it knows nothing then.
-  bool Heard(const EnvelopeHead& head, const Acknowledgements& acknowledged, Instant now) {
+  // Of an envelope that was read to its end. A peer that has come back as another knows nothing.
+  void Heard(const EnvelopeHead& head, const Acknowledgements& acknowledged, Instant now) {
     const size_t from = Find(head.sender.node);
-    if (from == kNobody) return false;
+    if (from == kNobody) return;
     Peer& peer = peers_[from];
-    if (peer.met && head.sender.incarnation < peer.incarnation) return false;
+    if (peer.met && head.sender.incarnation < peer.incarnation) return;
     const bool another = peer.met && head.sender.incarnation > peer.incarnation;
     peer.met = true;
     peer.incarnation = head.sender.incarnation;
     if (another) {
       peer.delivery.ForgetHeard();
-      for (const Delivery::Sent& sent : peer.delivery.TakeSent()) OweAgain(from, sent);
+      for (Delivery::Sent& sent : peer.delivery.TakeSent())
+        peer.given_up.push_back(std::move(sent));
+      Welcome(peer.node);
     }
     if (head.sequence > 0) {
       peer.delivery.Heard(head.sender, static_cast<uint32_t>(head.sequence), now);
     }
-    if (acknowledged.incarnation != self_.incarnation) return another;
+    if (acknowledged.incarnation != self_.incarnation) return;
     for (const uint32_t number : acknowledged.numbers) {
       if (const auto sent = peer.delivery.Acknowledged(number)) {
         owed_.SetSent(from, *sent, OwedTable<Piece>::kKnown);
       }
     }
-    return another;
   }
 
   size_t bytes() const {
@@ -198,6 +230,19 @@ class Deltas {
     uint32_t incarnation = 0;
     bool met = false;
     Delivery delivery;
+    std::vector<Delivery::Sent> given_up;  // and is to be owed again
+  };
+  // All that is known is gone through for it, from the last state to the first (KeyMap::Before).
+  struct Newcomer {
+    uint32_t node = 0;
+    std::vector<uint32_t> others;  // who are peers too, and tell it their own
+    size_t left = SIZE_MAX;
+  };
+  // A peer is being told everything.
+  struct Round {
+    uint32_t node = 0;
+    bool none_lost = false;  // what was lost is owed again
+    size_t place = 0;        // of the topics, the next
   };
 
   // Fills envelopes for one peer, one after the other.
@@ -216,13 +261,15 @@ class Deltas {
     const size_t blank = of_key.size();
     size_t taken = 0;  // of the envelope, with the key that is being added
 
-    void AddAll() {
+    // From a place on, while there are steps; true: that was all.
+    bool AddFrom(size_t& place, Steps& steps) {
       std::vector<Key> keys;
       std::vector<Topic*> topics;
-      deltas.owed_.ForEachWaiting(chosen, [&](const Key& key, Topic& topic) {
-        keys.push_back(key);
-        topics.push_back(&topic);
-      });
+      const bool all =
+          deltas.owed_.ForEachWaiting(chosen, place, steps, [&](const Key& key, Topic& topic) {
+            keys.push_back(key);
+            topics.push_back(&topic);
+          });
       for (size_t i = 0; i < keys.size(); ++i) {
         if constexpr (requires { book.Fetch({}); }) {
           if (i % kFetched == 0) {
@@ -231,6 +278,7 @@ class Deltas {
         }
         Add(keys[i], *topics[i]);
       }
+      return all;
     }
     void Add(const Key& key, Topic& topic) {
       if (deltas.owed_.WaitingOf(topic, chosen) == 0) return;
@@ -310,8 +358,42 @@ class Deltas {
   static constexpr size_t kCountBytes = 2;
   static constexpr size_t kFetched = 8;  // states at once
 
+  void Welcome(uint32_t node) {
+    std::erase_if(newcomers_, [&](const Newcomer& one) { return one.node == node; });
+    Newcomer& one = newcomers_.emplace_back();
+    one.node = node;
+    for (const Peer& peer : peers_) one.others.push_back(peer.node);
+    std::sort(one.others.begin(), one.others.end());
+  }
+
+  // Tells the peer of this round everything, and acknowledges to others what has waited too long.
+  template <typename Book>
+  void GoOn(const Book& book, Instant now, Steps& steps, std::vector<Envelope>& out) {
+    const size_t chosen = Find(round_->node);
+    if (chosen == kNobody) return round_.reset();
+    Peer& peer = peers_[chosen];
+    while (!round_->none_lost) {
+      if (!steps.any()) return;
+      const auto lost = peer.delivery.Lost(now, patience());
+      if (lost) OweAgain(chosen, *lost, steps);
+      round_->none_lost = !lost;
+    }
+    if (owed_.unsent(chosen) > 0) {
+      Packing<Book> packing{*this, chosen, peer, book, now, out};
+      const bool all = packing.AddFrom(round_->place, steps);
+      packing.Close();
+      if (!all) return;
+    }
+    Acknowledge(peer, out);
+    for (Peer& other : peers_) {
+      if (other.delivery.MustAcknowledge(now, patience())) Acknowledge(other, out);
+    }
+    round_.reset();
+  }
+
   // It did not come. Part of a state is all of it: the rest may have come and been taken for it.
-  void OweAgain(size_t peer, const Delivery::Sent& sent) {
+  void OweAgain(size_t peer, const Delivery::Sent& sent, Steps& steps) {
+    steps.Take(1 + sent.keys.size() * Steps::kOfKey);
     if (!whole_) return owed_.SetSent(peer, sent, kWaits);
     for (const Key& key : sent.keys) owed_.OweTo(peer, key, Piece{});
   }
@@ -329,9 +411,11 @@ class Deltas {
     return over ? kNobody : peer;
   }
   void Acknowledge(Peer& peer, std::vector<Envelope>& out) {
-    EnvelopeWriter writer({kind_, self_, 0});
-    peer.delivery.WriteAcknowledgements(writer);
-    out.push_back({peer.node, writer.Take()});
+    while (peer.delivery.MustAcknowledge()) {
+      EnvelopeWriter writer({kind_, self_, 0});
+      peer.delivery.WriteAcknowledgements(writer);
+      out.push_back({peer.node, writer.Take()});
+    }
   }
   Duration patience() const { return interval_ * static_cast<int64_t>(peers_.size()); }
 
@@ -345,6 +429,9 @@ class Deltas {
   std::vector<Peer> peers_;
   std::unordered_map<uint32_t, uint32_t> last_numbers_;  // to those that left
   OwedTable<Piece> owed_;
+  std::vector<Newcomer> newcomers_;
+  uint32_t rounds_ = 0;  // of gossip that is under way
+  std::optional<Round> round_;
 };
 
 }  // namespace weir

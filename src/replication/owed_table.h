@@ -6,14 +6,19 @@
 //
 // A piece that everybody knows has no row, a key without rows no table. News go to all peers but
 // one, so they lie together: to owe something is to look its key up once, not once a peer.
+//
+// When peers come and go, tables stay as they are until they are next looked at, or until Tidy comes by:
+// each knows after which change of the peers it was laid out.
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <span>
 #include <vector>
 
 #include "replication/delivery.h"
 #include "replication/key_map.h"
+#include "replication/steps.h"
 
 namespace weir {
 
@@ -30,6 +35,7 @@ class OwedTable {
   struct Topic {
     std::vector<Row> rows;        // ascending
     std::vector<uint32_t> cells;  // how many wait for each peer, then the rows, one after the other
+    uint32_t layout = 0;          // as the peers were then
   };
 
   KeyMap<Topic>& topics() { return topics_; }
@@ -39,20 +45,34 @@ class OwedTable {
 
   // `before` tells for each peer which it was before, kNobody for a new one.
   void SetPeers(const std::vector<size_t>& before) {
-    const size_t old = unsent_.size();
-    unsent_.assign(before.size(), 0);
-    KeyMap<Topic> topics = std::exchange(topics_, {});
-    for (auto& [key, topic] : topics) {
-      for (size_t r = 0; r < topic.rows.size(); ++r) {
-        for (size_t peer = 0; peer < before.size(); ++peer) {
-          if (before[peer] == kNobody) continue;
-          const uint32_t cell = topic.cells[(r + 1) * old + before[peer]];
-          if (cell == kKnown) continue;
-          Topic& moved = topics_[key];
-          Set(moved, RowOf(moved, topic.rows[r].piece, moved.rows.size()), peer, cell);
-        }
+    const auto follow = [&](const auto& old, auto nothing) {
+      std::decay_t<decltype(old)> now(before.size(), nothing);
+      for (size_t peer = 0; peer < before.size(); ++peer) {
+        if (before[peer] != kNobody) now[peer] = old[before[peer]];
       }
+      return now;
+    };
+    if (!topics_.empty()) {
+      for (auto& [layout, moved] : moved_) moved.from = follow(moved.from, kNobody);
+      moved_[layout_] = {unsent_.size(), before};
+      layout_ += 1;
+      untidy_ = SIZE_MAX;
     }
+    unsent_ = follow(unsent_, size_t{0});
+  }
+  // Tables that lie as the peers were before, and may tell of nobody any more.
+  bool untidy() const { return !moved_.empty(); }
+  void Tidy(Steps& steps) {
+    if (!untidy()) return;
+    while (topics_.Before(untidy_) != nullptr) {
+      if (!steps.any()) return;
+      steps.Take(Steps::kOfKey);
+      const auto it = topics_.begin() + static_cast<ptrdiff_t>(untidy_ - 1);
+      Bring(it->second);
+      if (it->second.rows.empty()) topics_.erase(it);
+      untidy_ -= 1;
+    }
+    moved_.clear();
   }
 
   // Pieces that are given together are in ascending order.
@@ -60,7 +80,7 @@ class OwedTable {
   // To all peers but one.
   void Owe(const Key& key, std::span<const Piece> pieces, size_t but) {
     if (pieces.empty() || unsent_.empty()) return;
-    Topic& topic = topics_[key];
+    Topic& topic = Made(key);
     size_t row = 0;
     for (const Piece& piece : pieces) {
       row = RowOf(topic, piece, row);
@@ -72,13 +92,27 @@ class OwedTable {
     Compact(key);  // a lone peer may be the one
   }
   void OweTo(size_t peer, const Key& key, const Piece& piece) {
-    Topic& topic = topics_[key];
+    Topic& topic = Made(key);
     Set(topic, RowOf(topic, piece, 0), peer, kWaits);
+  }
+  // Unless it is under way to it.
+  void OweUnlessSent(size_t peer, const Key& key, const Piece& piece) {
+    Topic& topic = Made(key);
+    const size_t row = RowOf(topic, piece, 0);
+    if (At(topic, row, peer) == kKnown) Set(topic, row, peer, kWaits);
+  }
+  // What is owed of a key; null: nothing.
+  Topic* Find(const Key& key) {
+    const auto it = topics_.find(key);
+    if (it == topics_.end()) return nullptr;
+    Bring(it->second);
+    return &it->second;
   }
   // The peer knows them.
   void Settle(size_t peer, const Key& key, std::span<const Piece> pieces) {
     const auto it = topics_.find(key);
     if (it == topics_.end()) return;
+    Bring(it->second);
     ForEach(it->second, pieces, [&](size_t row) { Set(it->second, row, peer, kKnown); });
     Compact(key);
   }
@@ -86,6 +120,7 @@ class OwedTable {
   void Drop(const Key& key, std::span<const Piece> pieces) {
     const auto it = topics_.find(key);
     if (it == topics_.end()) return;
+    Bring(it->second);
     ForEach(it->second, pieces, [&](size_t row) {
       for (size_t peer = 0; peer < unsent_.size(); ++peer) Set(it->second, row, peer, kKnown);
     });
@@ -96,6 +131,7 @@ class OwedTable {
     for (const Key& key : sent.keys) {
       const auto it = topics_.find(key);
       if (it == topics_.end()) continue;
+      Bring(it->second);
       for (size_t row = 0; row < it->second.rows.size(); ++row) {
         if (At(it->second, row, peer) == sent.number) Set(it->second, row, peer, cell);
       }
@@ -103,14 +139,24 @@ class OwedTable {
     }
   }
 
-  size_t WaitingOf(const Topic& topic, size_t peer) const { return topic.cells[peer]; }
+  size_t WaitingOf(const Topic& topic, size_t peer) const {
+    return topic.rows.empty() ? 0 : topic.cells[peer];
+  }
+  // Calls act for the tables from a place on in which something waits for the peer, while there are steps;
+  // true: those were all. What moves meanwhile from the end to a place before waits for the next time.
   template <typename Act>
-  void ForEachWaiting(size_t peer, const Act& act) {
+  bool ForEachWaiting(size_t peer, size_t& place, Steps& steps, const Act& act) {
     constexpr ptrdiff_t kAhead = 8;
-    for (auto it = topics_.begin(); it != topics_.end(); ++it) {
-      if (topics_.end() - it > kAhead) Prefetch(&(it + kAhead)->second.cells[peer]);
-      if (WaitingOf(it->second, peer) > 0) act(it->first, it->second);
+    for (auto it = topics_.begin() + static_cast<ptrdiff_t>(std::min(place, topics_.size()));
+         it != topics_.end(); ++it, ++place) {
+      if (!steps.any()) return false;
+      if (topics_.end() - it > kAhead) Prefetch((it + kAhead)->second.cells.data());
+      Bring(it->second);
+      const size_t waiting = WaitingOf(it->second, peer);
+      steps.Take(1 + waiting * Steps::kOfKey);
+      if (waiting > 0) act(it->first, it->second);
     }
+    return true;
   }
   // They are about to be needed.
   void Fetch(std::span<const Key> keys) const {
@@ -134,7 +180,8 @@ class OwedTable {
   size_t owed() const {
     size_t sum = 0;
     for (const auto& [key, topic] : topics_) {
-      for (const Row& row : topic.rows) sum += row.left;
+      const Topic now = topic.layout == layout_ ? topic : Brought(topic);
+      for (const Row& row : now.rows) sum += row.left;
     }
     return sum;
   }
@@ -147,6 +194,44 @@ class OwedTable {
   }
 
  private:
+  // Where the peers were in a layout.
+  struct Moved {
+    size_t peers = 0;
+    std::vector<size_t> from;
+  };
+
+  Topic& Made(const Key& key) {
+    const auto [it, fresh] = topics_.try_emplace(key);
+    if (fresh) it->second.layout = layout_;
+    Bring(it->second);
+    return it->second;
+  }
+  void Bring(Topic& topic) const {
+    if (topic.layout != layout_) topic = Brought(topic);
+  }
+  // As the peers are now; nothing may be left.
+  Topic Brought(const Topic& topic) const {
+    const Moved& moved = moved_.at(topic.layout);
+    const size_t peers = unsent_.size();
+    Topic now;
+    now.layout = layout_;
+    now.cells.assign(peers, 0);
+    std::vector<uint32_t> cells(peers);
+    for (size_t r = 0; r < topic.rows.size(); ++r) {
+      uint32_t left = 0;
+      for (size_t peer = 0; peer < peers; ++peer) {
+        const size_t from = moved.from[peer];
+        cells[peer] = from == kNobody ? kKnown : topic.cells[(r + 1) * moved.peers + from];
+        left += cells[peer] != kKnown;
+      }
+      if (left == 0) continue;
+      for (size_t peer = 0; peer < peers; ++peer) now.cells[peer] += cells[peer] == kWaits;
+      now.rows.push_back({topic.rows[r].piece, left});
+      now.cells.insert(now.cells.end(), cells.begin(), cells.end());
+    }
+    return now;
+  }
+
   uint32_t At(const Topic& topic, size_t row, size_t peer) const {
     return topic.cells[(row + 1) * unsent_.size() + peer];
   }
@@ -191,7 +276,7 @@ class OwedTable {
   // Removes the rows that everybody knows.
   void Compact(const Key& key) {
     const auto it = topics_.find(key);
-    auto& [rows, cells] = it->second;
+    auto& [rows, cells, layout] = it->second;
     const size_t peers = unsent_.size();
     size_t kept = 0;
     for (size_t row = 0; row < rows.size(); ++row) {
@@ -203,8 +288,8 @@ class OwedTable {
       }
       ++kept;
     }
-    if (kept == rows.size()) return;
     if (kept == 0) return topics_.erase(it);
+    if (kept == rows.size()) return;
     rows.resize(kept);
     cells.resize((kept + 1) * peers);
     if (rows.size() * 4 > rows.capacity()) return;
@@ -214,6 +299,9 @@ class OwedTable {
 
   KeyMap<Topic> topics_;
   std::vector<size_t> unsent_;  // by peer
+  uint32_t layout_ = 0;
+  std::map<uint32_t, Moved> moved_;  // layouts before this one that there may be tables of
+  size_t untidy_ = 0;                // tables before this place may be
 };
 
 }  // namespace weir

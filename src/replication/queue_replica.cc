@@ -8,7 +8,9 @@ QueueReplica::QueueReplica(Origin self, const QueueOptions& options)
     : options_(options), deltas_(ReplicaKind::kQueue, self, options.interval, options.seed) {}
 
 void QueueReplica::SetPeers(std::vector<uint32_t> peers) {
-  for (const uint32_t node : deltas_.SetPeers(std::move(peers))) OweElementsTo(node);
+  deltas_.SetPeers(std::move(peers));
+  Steps steps;
+  CatchUp(steps);
 }
 
 bool QueueReplica::Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) {
@@ -50,13 +52,22 @@ void QueueReplica::Refund(const StateName& name, uint64_t cost, Instant now) {
 
 std::vector<Envelope> QueueReplica::Tick(Instant now) {
   std::vector<Envelope> out = std::exchange(pushed_, {});
-  if (!deltas_.Due(now)) return out;
-  ExpireSome(now);
-  for (uint32_t i = 0; i < options_.fan_out && deltas_.peer_count() > 0; ++i) {
-    const size_t peer = options_.linf ? deltas_.LeastInformedPeer() : deltas_.AnyPeer();
-    deltas_.Gossip(peer, *this, now, out);
+  Steps steps;
+  CatchUp(steps);
+  if (!busy() && deltas_.Due(now)) {
+    sweep_due_ += queues_.size();
+    deltas_.Begin(options_.fan_out);
   }
+  if (!ExpireSome(now, steps)) return out;
+  deltas_.Gossip(*this, now, steps, out,
+                 [&] { return options_.linf ? deltas_.LeastInformedPeer() : deltas_.AnyPeer(); });
   return out;
+}
+
+std::vector<Envelope> QueueReplica::Farewell(Instant now) {
+  Steps steps = Steps::Unbounded();
+  CatchUp(steps);
+  return deltas_.TellAll(*this, now);
 }
 
 std::vector<Envelope> QueueReplica::Receive(std::string_view bytes, Instant now, bool& good) {
@@ -68,7 +79,9 @@ std::vector<Envelope> QueueReplica::Receive(std::string_view bytes, Instant now,
       reader.done() && head.kind == ReplicaKind::kQueue && head.sender.node != deltas_.self().node;
   if (!good) return {};
   for (const Told& told : all) Merge(told, head.sender, now);
-  if (deltas_.Heard(head, acknowledged, now)) OweElementsTo(head.sender.node);
+  deltas_.Heard(head, acknowledged, now);
+  Steps steps;
+  CatchUp(steps);
   return {};
 }
 
@@ -140,15 +153,23 @@ bool QueueReplica::Expire(const Key& key, TokenQueue& queue, Instant now) {
   return queue.elements().empty();
 }
 
-// An eighth of the table, so that keys that nobody asks for go too.
-void QueueReplica::ExpireSome(Instant now) {
-  std::vector<Key> empty;
-  for (sweep_due_ += queues_.size(); sweep_due_ >= 8; sweep_due_ -= 8) {
+// An eighth of the table each time, so that keys that nobody asks for go too; true: all of it was done.
+bool QueueReplica::ExpireSome(Instant now, Steps& steps) {
+  for (; sweep_due_ >= 8 && !queues_.empty(); sweep_due_ -= 8) {
+    if (!steps.any()) return false;
+    steps.Take(Steps::kOfKey);
     sweep_at_ = (sweep_at_ + 1) % queues_.size();
     auto& [key, queue] = queues_.begin()[static_cast<ptrdiff_t>(sweep_at_)];
-    if (Expire(key, queue, now)) empty.push_back(key);
+    if (Expire(key, queue, now)) swept_.push_back(key);
   }
-  for (const Key& key : empty) queues_.erase(key);
+  if (queues_.empty()) sweep_due_ %= 8;
+  for (; !swept_.empty(); swept_.pop_front()) {
+    if (!steps.any()) return false;
+    steps.Take(Steps::kOfKey);
+    const auto it = queues_.find(swept_.front());
+    if (it != queues_.end() && it->second.elements().empty()) queues_.erase(it);
+  }
+  return true;
 }
 
 void QueueReplica::PushFrequent(const Key& key, const TokenQueue& queue, Instant now) {
@@ -157,8 +178,7 @@ void QueueReplica::PushFrequent(const Key& key, const TokenQueue& queue, Instant
   }
 }
 
-bool QueueReplica::IsFrequent(size_t peer, const Key& key, const TokenQueue& queue,
-                              Instant now) const {
+bool QueueReplica::IsFrequent(size_t peer, const Key& key, const TokenQueue& queue, Instant now) {
   const uint64_t nodes = deltas_.peer_count() + 1;
   const uint64_t window =
       std::max<uint64_t>(2, options_.window > 0 ? options_.window : queue.shape().capacity / nodes);
@@ -181,12 +201,11 @@ bool QueueReplica::IsFrequent(size_t peer, const Key& key, const TokenQueue& que
   return false;
 }
 
-void QueueReplica::OweElementsTo(uint32_t node) {
-  for (const auto& [key, queue] : queues_) {
-    for (const Element& element : queue.elements()) {
-      deltas_.OweNewcomer(node, element.name.origin.node, key, element.name);
-    }
-  }
+void QueueReplica::CatchUp(Steps& steps) {
+  deltas_.Tidy(steps);
+  deltas_.TellNewcomers(queues_, steps, [](const TokenQueue& queue, const auto& owe) {
+    for (const Element& element : queue.elements()) owe(element.name.origin.node, element.name);
+  });
 }
 
 void QueueReplica::WriteKey(EnvelopeWriter& to, const TokenQueue& queue, Instant) const {

@@ -17,6 +17,7 @@
 // Bound: as of the counter, if margin >= D.
 #pragma once
 
+#include <deque>
 #include <utility>
 
 #include "replication/copy_letter.h"
@@ -48,8 +49,10 @@ class QueueReplica final : public Replica {
   int128 Level(const Key& key, const SharedBucket& limit, Instant now) override;
   std::vector<Envelope> Tick(Instant now) override;
   std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override;
-  Instant NextTick() const override { return pushed_.empty() ? deltas_.next() : Instant::min(); }
-  std::vector<Envelope> Farewell(Instant now) override { return deltas_.TellAll(*this, now); }
+  Instant NextTick() const override {
+    return pushed_.empty() && !busy() ? deltas_.next() : Instant::min();
+  }
+  std::vector<Envelope> Farewell(Instant now) override;
   Slice Everything(uint32_t to, CopyCursor& cursor, const SliceSize& most, Instant now) override;
   // Of a log (limit 0), a change names the instant of the hit as its window.
   std::vector<Change> TakeChanges() override { return std::exchange(changes_, {}); }
@@ -77,10 +80,12 @@ class QueueReplica final : public Replica {
                  const Element& theirs);
   // True if nothing is left.
   bool Expire(const Key& key, TokenQueue& queue, Instant now);
-  void ExpireSome(Instant now);
+  bool ExpireSome(Instant now, Steps& steps);
   void PushFrequent(const Key& key, const TokenQueue& queue, Instant now);
-  bool IsFrequent(size_t peer, const Key& key, const TokenQueue& queue, Instant now) const;
-  void OweElementsTo(uint32_t node);
+  bool IsFrequent(size_t peer, const Key& key, const TokenQueue& queue, Instant now);
+  // What is left to do for peers that came or went.
+  void CatchUp(Steps& steps);
+  bool busy() const { return deltas_.gossips() || sweep_due_ >= 8 || !swept_.empty(); }
   const TokenQueue& StateOf(const Key& key) const { return queues_.at(key); }
   void WriteKey(EnvelopeWriter& to, const TokenQueue& queue, Instant now) const;
   void WritePiece(EnvelopeWriter& to, const TokenQueue& queue, const ElementName& name,
@@ -98,8 +103,9 @@ class QueueReplica final : public Replica {
   KeyMap<TokenQueue> queues_;
   std::vector<Envelope> pushed_;  // until the next Tick
   uint32_t last_sequence_ = 0;
-  size_t sweep_at_ = 0;   // a place in queues_
-  size_t sweep_due_ = 0;  // eighths of keys to be looked at
+  size_t sweep_at_ = 0;    // a place in queues_
+  size_t sweep_due_ = 0;   // eighths of keys to be looked at
+  std::deque<Key> swept_;  // and had nothing left
   std::vector<Change> changes_;
 };
 

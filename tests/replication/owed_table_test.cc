@@ -76,7 +76,7 @@ TEST(OwedTable, KeepsWhatIsOwedToWhom) {
             model[{key.low, piece, peer}] = i;
           }
           const uint32_t then = random.Below(2) == 0 ? Table::kWaits : Table::kKnown;
-          table.SetSent(peer, {i, Instant(), {key}}, then);
+          table.SetSent(peer, {.number = i, .keys = {key}}, then);
           for (auto& [place, cell] : model) cell = cell == i ? then : cell;
           std::erase_if(model, [](const auto& one) { return one.second == Table::kKnown; });
         }
@@ -99,6 +99,9 @@ TEST(OwedTable, APeerThatGoesIsOwedNothingAndTheOthersAsBefore) {
   EXPECT_EQ(table.unsent(2), 0u);
   table.SetPeers({0});
   EXPECT_EQ(table.owed(), 0u);
+  Steps steps;
+  table.Tidy(steps);
+  EXPECT_FALSE(table.untidy());
   EXPECT_TRUE(table.topics().empty());
 }
 
