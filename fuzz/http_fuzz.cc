@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const weir::fuzz::Split split({reinterpret_cast<const char*>(data), size});
   weir::HttpOptions options;
   options.trusted_hops = {*weir::http::ParseNetwork("192.0.2.0/24")};
-  options.json_rate_limit = [](std::string_view body, weir::Instant) {
+  options.json_rate_limit = [](std::string_view body, weir::Instant, const weir::Reach&) {
     return weir::HttpOptions::JsonAnswer{200, std::to_string(body.size())};
   };
   weir::HttpFront one_front(*one, options), other_front(*other, options);

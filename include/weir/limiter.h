@@ -109,7 +109,8 @@ class Limiter {
   void DecideAdhoc(const AdhocRequest& request, Instant now, Decision& decision);
 
   // The true cost of a request decided with `settle`.
-  Result<Settled> Settle(const Ticket& ticket, uint64_t cost, Instant now);
+  Result<Settled> Settle(const Ticket& ticket, uint64_t cost, Instant now,
+                         const Reach* reach = nullptr);
   // The same, for tickets of other nodes too. Calls `done` once: before it returns, or if the ticket
   // IsElsewhere, later and from any thread.
   void Settle(const SettleRequest& request, Instant now, SettleDone done);
@@ -136,11 +137,12 @@ class Limiter {
                    ReserveDone done);
   // Returns how many copies of the hold are left. copies = 0: all.
   Result<uint64_t> Release(const SessionId& session, const Ticket& hold, uint64_t copies,
-                           Instant now);
+                           Instant now, const Reach* reach = nullptr);
   // Takes copies (0: all) out of a hold, for whoever seizes them within `ttl`, a day at most.
   Result<Ticket> Transfer(const SessionId& session, const Ticket& hold, uint64_t copies,
-                          Duration ttl, Instant now);
-  Result<Seized> Seize(const SessionId& session, const Ticket& transfer, Instant now);
+                          Duration ttl, Instant now, const Reach* reach = nullptr);
+  Result<Seized> Seize(const SessionId& session, const Ticket& transfer, Instant now,
+                       const Reach* reach = nullptr);
 
   // The states of limits with `persist` that have changed since the last call, to be written down.
   std::vector<SavedState> TakeChanged(Instant now);

@@ -239,17 +239,24 @@ void Limiter::Impl::DecideBatch(std::span<const Request> requests, Instant told,
   }
 }
 
-Result<Settled> Limiter::Impl::Settle(const Ticket& ticket, uint64_t cost, Instant told) {
-  if (cost > kMostSettled) {
+Result<Settled> Limiter::Impl::Settle(const SettleRequest& request, Instant told) {
+  if (request.cost > kMostSettled) {
     return Error{Code::kBadRequest, "a cost is at most 2^53", "cost"};
   }
   const Instant now = time_.Of(told);
-  const std::optional<std::vector<Receipt>> receipts = tickets_.Close(ticket, now);
+  std::vector<uint32_t> owners;
+  const bool everywhere = request.reach == nullptr || request.reach->all;
+  if (!everywhere) {
+    for (const std::string& ns : request.reach->namespaces) {
+      owners.push_back(store_.limits().OwnerOf(ns));
+    }
+  }
+  const auto receipts = tickets_.Close(request.ticket, now, everywhere ? nullptr : &owners);
   if (!receipts) {
     return Error{Code::kUnknownTicket, "no such ticket: it was settled, has expired, or never was",
                  "ticket"};
   }
-  const MemoryStore::Settlement settled = store_.Settle(*receipts, cost, now);
+  const MemoryStore::Settlement settled = store_.Settle(*receipts, request.cost, now);
   return Settled{settled.charged, settled.remaining};
 }
 
@@ -257,7 +264,7 @@ void Limiter::Impl::Settle(const SettleRequest& request, Instant told, const Set
   if (IsElsewhere(request.ticket) && request.cost <= kMostSettled) {
     elsewhere_(request, done);
   } else {
-    done(Settle(request.ticket, request.cost, told));
+    done(Settle(request, told));
   }
 }
 
@@ -341,8 +348,9 @@ void Limiter::DecideAdhoc(const AdhocRequest& request, Instant now, Decision& de
   impl_->DecideAdhoc(request, now, decision);
 }
 
-Result<Settled> Limiter::Settle(const Ticket& ticket, uint64_t cost, Instant now) {
-  return impl_->Settle(ticket, cost, now);
+Result<Settled> Limiter::Settle(const Ticket& ticket, uint64_t cost, Instant now,
+                                const Reach* reach) {
+  return impl_->Settle({ticket, cost, reach}, now);
 }
 
 void Limiter::Settle(const SettleRequest& request, Instant now, SettleDone done) {
@@ -375,17 +383,18 @@ void Limiter::ReservePool(const SessionId& session, const PoolRequest& request, 
 }
 
 Result<uint64_t> Limiter::Release(const SessionId& session, const Ticket& hold, uint64_t copies,
-                                  Instant now) {
-  return impl_->Release(session, hold, copies, now);
+                                  Instant now, const Reach* reach) {
+  return impl_->Release(session, hold, copies, now, reach);
 }
 
 Result<Ticket> Limiter::Transfer(const SessionId& session, const Ticket& hold, uint64_t copies,
-                                 Duration ttl, Instant now) {
-  return impl_->Transfer(session, hold, copies, ttl, now);
+                                 Duration ttl, Instant now, const Reach* reach) {
+  return impl_->Transfer(session, hold, copies, ttl, now, reach);
 }
 
-Result<Seized> Limiter::Seize(const SessionId& session, const Ticket& transfer, Instant now) {
-  return impl_->Seize(session, transfer, now);
+Result<Seized> Limiter::Seize(const SessionId& session, const Ticket& transfer, Instant now,
+                              const Reach* reach) {
+  return impl_->Seize(session, transfer, now, reach);
 }
 
 void Limiter::ShareWith(SharedUse* shared) { impl_->ShareWith(shared); }

@@ -45,7 +45,7 @@ class Limiter::Impl {
   void DecideDescriptors(const DescriptorRequest& request, Instant told,
                          DescriptorDecision& decision);
   void DecideAdhoc(const AdhocRequest& request, Instant told, Decision& decision);
-  Result<Settled> Settle(const Ticket& ticket, uint64_t cost, Instant told);
+  Result<Settled> Settle(const SettleRequest& request, Instant told);
   void Settle(const SettleRequest& request, Instant told, const SettleDone& done);
   bool IsElsewhere(const Ticket& ticket) const { return elsewhere_ && !tickets_.IsOwn(ticket); }
   void SettleElsewhere(ElsewhereSettler settler) { elsewhere_ = std::move(settler); }
@@ -58,10 +58,11 @@ class Limiter::Impl {
   void ReservePool(const SessionId& session, const PoolRequest& request, Instant told,
                    ReserveDone done);
   Result<uint64_t> Release(const SessionId& session, const Ticket& hold, uint64_t copies,
-                           Instant now_told);
+                           Instant now_told, const Reach* reach);
   Result<Ticket> Transfer(const SessionId& session, const Ticket& hold, uint64_t copies,
-                          Duration ttl, Instant now_told);
-  Result<Seized> Seize(const SessionId& session, const Ticket& transfer, Instant now_told);
+                          Duration ttl, Instant now_told, const Reach* reach);
+  Result<Seized> Seize(const SessionId& session, const Ticket& transfer, Instant now_told,
+                       const Reach* reach);
   void Install(std::shared_ptr<const Rulebook> rules, Instant told);
   void Tick(Instant told);
 

@@ -306,13 +306,13 @@ void TellAll(std::vector<Told>& told) {
 }  // namespace
 
 Result<uint64_t> Limiter::Impl::Release(const SessionId& session, const Ticket& hold,
-                                        uint64_t copies, Instant now_told) {
+                                        uint64_t copies, Instant now_told, const Reach* reach) {
   const Instant now = time_.Of(now_told);
   std::vector<Told> told;
   uint64_t left = 0;
   {
     const std::lock_guard lock(holds_mutex_);
-    const Result<Returned> returned = holds_.Release(session, hold, copies);
+    const Result<Returned> returned = holds_.Release(session, hold, copies, reach);
     if (!returned) return returned.error();
     left = returned->left;
     Return(*returned, now, told);
@@ -322,7 +322,8 @@ Result<uint64_t> Limiter::Impl::Release(const SessionId& session, const Ticket& 
 }
 
 Result<Ticket> Limiter::Impl::Transfer(const SessionId& session, const Ticket& hold,
-                                       uint64_t copies, Duration ttl, Instant now_told) {
+                                       uint64_t copies, Duration ttl, Instant now_told,
+                                       const Reach* reach) {
   if (ttl <= Duration::zero()) {
     return Error{Code::kBadRequest, "a transfer needs a time to live", "ttl_ms"};
   }
@@ -331,17 +332,17 @@ Result<Ticket> Limiter::Impl::Transfer(const SessionId& session, const Ticket& h
   }
   const Instant now = time_.Of(now_told);
   const std::lock_guard lock(holds_mutex_);
-  return holds_.Transfer(session, hold, copies, After(now, ttl));
+  return holds_.Transfer(session, hold, copies, After(now, ttl), reach);
 }
 
 Result<Seized> Limiter::Impl::Seize(const SessionId& session, const Ticket& transfer,
-                                    Instant now_told) {
+                                    Instant now_told, const Reach* reach) {
   const Instant now = time_.Of(now_told);
   const std::lock_guard lock(holds_mutex_);
   if (!holds_.HasSession(session)) {
     return Error{Code::kNotHeld, "there is no such session: it has ended, or never was", "session"};
   }
-  return holds_.Seize(session, transfer, now);
+  return holds_.Seize(session, transfer, now, reach);
 }
 
 SessionId Limiter::Impl::OpenSession(Duration ttl, Instant now_told) {

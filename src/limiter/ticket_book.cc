@@ -66,11 +66,17 @@ std::vector<Receipt> TicketBook::Remove(Shard& shard, Records::iterator record) 
   return receipts;
 }
 
-std::optional<std::vector<Receipt>> TicketBook::Close(const Ticket& ticket, Instant now) {
+std::optional<std::vector<Receipt>> TicketBook::Close(const Ticket& ticket, Instant now,
+                                                      const std::vector<uint32_t>* owners) {
   Shard& shard = ShardOf(ticket);
   const std::lock_guard lock(shard.mutex);
   const auto found = shard.by_name.find(ticket);
   if (found == shard.by_name.end() || found->second->expires <= now) return std::nullopt;
+  const uint32_t owner = found->second->owner;
+  if (owners != nullptr && !found->second->receipts.empty() &&
+      std::find(owners->begin(), owners->end(), owner) == owners->end()) {
+    return std::nullopt;
+  }
   return Remove(shard, found->second);
 }
 

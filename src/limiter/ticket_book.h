@@ -41,8 +41,10 @@ class TicketBook {
   // What tickets that no longer are leave behind is added to `forgone`.
   Ticket Issue(std::vector<Receipt> receipts, uint32_t owner, Instant now,
                std::vector<Receipt>* forgone);
-  // Takes the ticket out. Nothing if it is unknown, was settled or has expired.
-  std::optional<std::vector<Receipt>> Close(const Ticket& ticket, Instant now);
+  // Takes the ticket out. Nothing if it is unknown, was settled or has expired, or is of another owner
+  // than these (null: of anybody) and has anything to settle.
+  std::optional<std::vector<Receipt>> Close(const Ticket& ticket, Instant now,
+                                            const std::vector<uint32_t>* owners = nullptr);
   // Takes out what has expired.
   void Expire(Instant now, std::vector<Receipt>* forgone);
   // Beside the open ones nothing is kept.

@@ -38,8 +38,8 @@ void Server::MakeFronts() {
     for (const std::string& hop : settings_.trusted_hops) {
       options.trusted_hops.push_back(*http::ParseNetwork(hop));
     }
-    options.json_rate_limit = [this](std::string_view body, Instant now) {
-      auto [status, text] = AnswerJson(*limiter_, body, now);
+    options.json_rate_limit = [this](std::string_view body, Instant now, const Reach& reach) {
+      auto [status, text] = AnswerJson(*limiter_, body, now, reach);
       return HttpOptions::JsonAnswer{status, std::move(text)};
     };
     options.health = [this] {
@@ -47,7 +47,7 @@ void Server::MakeFronts() {
     };
     options.trusts = [this](const http::RequestHead& head, const Link& link) {
       if (!access_.has_tokens()) return link.from_loopback();
-      return access_.Knows(TokenIn(head));
+      return access_.Trusts(TokenIn(head));
     };
     auto http = std::make_unique<HttpFront>(*limiter_, std::move(options));
     AddServerRoutes(*http);
@@ -64,7 +64,9 @@ void Server::MakeFronts() {
   if (settings_.resp != kOff) {
     RespOptions options{.adhoc = settings_.adhoc, .version = std::string(Version())};
     if (access_.has_tokens()) {
-      options.password = [this](std::string_view password) { return access_.Knows(password); };
+      options.password = [this](std::string_view password) {
+        return access_.Trusts(password) ? access_.ReachOf(password) : nullptr;
+      };
       options.password_needed = !access_.decisions_open();
       options.passwords_version = &access_.version();
     }

@@ -49,7 +49,7 @@ inline bool Has(const std::string& answer, std::string_view part) {
 inline HttpOptions Options() {
   HttpOptions options;
   options.trusted_hops = {*http::ParseNetwork("10.0.0.0/8")};
-  options.json_rate_limit = [](std::string_view body, Instant) {
+  options.json_rate_limit = [](std::string_view body, Instant, const Reach&) {
     return HttpOptions::JsonAnswer{429, "[" + std::string(body) + "]"};
   };
   return options;

@@ -132,7 +132,9 @@ TEST_F(RespTest, ThrottleCanBeSwitchedOff) {
 }
 
 TEST_F(RespTest, NothingIsDoneBeforeThePasswordIsGiven) {
-  RespFront locked(*limiter, {.password = [](std::string_view word) { return word == "open"; }});
+  RespFront locked(*limiter, {.password = [](std::string_view word) {
+    return word == "open" ? &kEverywhere : nullptr;
+  }});
   FakeLink other(locked);
   EXPECT_EQ(other.Send("PING\r\n"), "-NOAUTH Authentication required.\r\n");
   EXPECT_EQ(other.Send("NOSUCH\r\n"), "-NOAUTH Authentication required.\r\n");

@@ -8,7 +8,7 @@ using envoy::service::ratelimit::v3::RateLimitRequest;
 using envoy::service::ratelimit::v3::RateLimitResponse;
 
 std::pair<int, std::string> AnswerJson(Limiter& limiter, std::string_view body, Instant now,
-                                       const EnvoyOptions& options) {
+                                       const Reach& reach, const EnvoyOptions& options) {
   namespace json = google::protobuf::util;
   RateLimitRequest request;
   RateLimitResponse response;
@@ -16,8 +16,9 @@ std::pair<int, std::string> AnswerJson(Limiter& limiter, std::string_view body, 
   if (!read.ok()) return {400, read.message().ToString()};
 
   std::string_view message;
-  const Code code = ShouldRateLimit(limiter, options, request, now, response, message);
+  const Code code = ShouldRateLimit(limiter, options, request, reach, now, response, message);
   if (code == Code::kBadRequest) return {400, std::string(message)};
+  if (code == Code::kForbidden) return {403, std::string(message)};
   if (code != Code::kOk) return {500, std::string(CodeName(code)) + ": " + std::string(message)};
 
   std::string text;

@@ -11,9 +11,10 @@
 
 namespace weir {
 
-// The HTTP status and the body: 200 OK, 429 over a limit, 400 with what is wrong, 500 for what fails
-// here.
+// The HTTP status and the body: 200 OK, 429 over a limit, 400 with what is wrong, 403 for a domain beyond
+// the reach of whoever asks, 500 for what fails here.
 std::pair<int, std::string> AnswerJson(Limiter& limiter, std::string_view body, Instant now,
+                                       const Reach& reach = kEverywhere,
                                        const EnvoyOptions& options = {});
 
 }  // namespace weir

@@ -143,7 +143,12 @@ void FillResponse(const DescriptorDecision& decision, const EnvoyOptions& option
 }  // namespace
 
 Code ShouldRateLimit(Limiter& limiter, const EnvoyOptions& options, const RateLimitRequest& request,
-                     Instant now, RateLimitResponse& response, std::string_view& message) {
+                     const Reach& reach, Instant now, RateLimitResponse& response,
+                     std::string_view& message) {
+  if (!reach.Has(request.domain())) {
+    message = kNotThisNamespace;
+    return Code::kForbidden;
+  }
   Scratch& scratch = ThisThread();
   limiter.DecideDescriptors(ToDescriptorRequest(request, scratch), now, scratch.decision);
   message = scratch.decision.message;
@@ -161,8 +166,8 @@ void AddEnvoyService(MethodTable& methods, Limiter& limiter, const EnvoyOptions&
           return {GrpcCode::kInvalidArgument, "bad_request: the message is no RateLimitRequest"};
         }
         std::string_view message;
-        const Code code = ShouldRateLimit(limiter, options, scratch.request, context.now,
-                                          scratch.response, message);
+        const Code code = ShouldRateLimit(limiter, options, scratch.request, *context.reach,
+                                          context.now, scratch.response, message);
         GrpcStatus status = ToGrpcStatus(code, message);
         if (status.ok()) scratch.response.AppendToString(&reply);
         KeepSmall(bytes, scratch.request, scratch.response);

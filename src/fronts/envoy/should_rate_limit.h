@@ -25,9 +25,10 @@ struct EnvoyOptions {
 };
 
 // Whatever was in the response is written over. It counts, and `message` does not, if the code is
-// kOk.
+// kOk. `reach`: of whoever asks; a domain is a namespace.
 Code ShouldRateLimit(Limiter& limiter, const EnvoyOptions& options,
-                     const envoy::service::ratelimit::v3::RateLimitRequest& request, Instant now,
+                     const envoy::service::ratelimit::v3::RateLimitRequest& request,
+                     const Reach& reach, Instant now,
                      envoy::service::ratelimit::v3::RateLimitResponse& response,
                      std::string_view& message);
 

@@ -27,6 +27,7 @@ struct CallContext {
   Link& link;
   std::string_view peer;
   const CallMetadata& metadata;
+  const Reach* reach = &kEverywhere;  // of whoever asks for decisions; not null
 };
 
 // The way back of a streaming call. Exists until StreamingCall::OnEnd has returned; to be used on

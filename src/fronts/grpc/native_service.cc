@@ -23,34 +23,39 @@ Scratch& ThisThread() {
   return scratch;
 }
 
-GrpcStatus Decide(Limiter& limiter, const v1::LimitRequest& message, const Turn& now,
+GrpcStatus NotHere() { return ToGrpcStatus(Code::kForbidden, kNotThisNamespace); }
+
+GrpcStatus Decide(Limiter& limiter, const v1::LimitRequest& message, const CallContext& context,
                   v1::Decision& answer) {
+  if (!context.reach->Has(message.namespace_())) return NotHere();
   Decision& decision = ThisThread().decision;
-  limiter.Decide(ToRequest(message), now, decision);
+  limiter.Decide(ToRequest(message), context.now, decision);
   if (decision.error != Code::kOk) return ToGrpcStatus(decision.error, decision.message);
   FillDecision(decision, answer);
   return {};
 }
 
-GrpcStatus Peek(Limiter& limiter, const v1::LimitRequest& message, const Turn& now,
+GrpcStatus Peek(Limiter& limiter, const v1::LimitRequest& message, const CallContext& context,
                 v1::Decision& answer) {
-  const Decision decision = limiter.Peek(ToRequest(message), now);
+  if (!context.reach->Has(message.namespace_())) return NotHere();
+  const Decision decision = limiter.Peek(ToRequest(message), context.now);
   if (decision.error != Code::kOk) return ToGrpcStatus(decision.error, decision.message);
   FillDecision(decision, answer);
   return {};
 }
 
 // Calls `answer` once, on the connection's thread, maybe later.
-void Settle(WayBack& way, Limiter& limiter, const v1::SettleRequest& message, const Turn& now,
-            SettleTold answer) {
+void Settle(WayBack& way, Limiter& limiter, const v1::SettleRequest& message,
+            const CallContext& context, SettleTold answer) {
   const std::optional<Ticket> ticket = Ticket::Parse(message.ticket());
   if (!ticket) {
-    return answer(Error{Code::kBadRequest, "ticket: not 32 hexadecimal digits", ""}, now);
+    return answer(Error{Code::kBadRequest, "ticket: not 32 hexadecimal digits", ""}, context.now);
   }
-  SettleOnThread(way, limiter, {*ticket, message.cost()}, now, std::move(answer));
+  SettleOnThread(way, limiter, {*ticket, message.cost(), context.reach}, context.now,
+                 std::move(answer));
 }
 
-using LimitOperation = GrpcStatus (*)(Limiter&, const v1::LimitRequest&, const Turn&,
+using LimitOperation = GrpcStatus (*)(Limiter&, const v1::LimitRequest&, const CallContext&,
                                       v1::Decision&);
 
 UnaryHandler Unary(Limiter& limiter, LimitOperation operation) {
@@ -59,7 +64,7 @@ UnaryHandler Unary(Limiter& limiter, LimitOperation operation) {
     Scratch& scratch = ThisThread();
     if (!ParseMessage(bytes, scratch.limit_request)) return NotAMessage();
     scratch.message.Clear();
-    GrpcStatus status = operation(limiter, scratch.limit_request, context.now, scratch.message);
+    GrpcStatus status = operation(limiter, scratch.limit_request, context, scratch.message);
     if (status.ok()) scratch.message.AppendToString(&reply);
     KeepSmall(bytes, scratch.limit_request);
     return status;
@@ -86,13 +91,13 @@ class Session : public StreamingCall {
       context.link.CountRefused();
       Refuse(request.id());
     } else if (request.has_reserve()) {
-      Reserve(request.id(), request.reserve(), context.now);
+      Reserve(request.id(), request.reserve(), context);
     } else if (request.has_settle()) {
-      Settle(request.id(), request.settle(), context.now);
+      Settle(request.id(), request.settle(), context);
     } else {
       v1::SessionResponse& response = arena.New<v1::SessionResponse>();
       response.set_id(request.id());
-      const GrpcStatus status = Answer(request, context.now, response);
+      const GrpcStatus status = Answer(request, context, response);
       if (!status.ok()) SetError(status, *response.mutable_error());
       Write(response);
     }
@@ -115,19 +120,19 @@ class Session : public StreamingCall {
   }
 
  private:
-  GrpcStatus Answer(const v1::SessionRequest& request, const Turn& now,
+  GrpcStatus Answer(const v1::SessionRequest& request, const CallContext& context,
                     v1::SessionResponse& response) {
     switch (request.operation_case()) {
       case v1::SessionRequest::kRequest:
-        return Decide(limiter_, request.request(), now, *response.mutable_decision());
+        return Decide(limiter_, request.request(), context, *response.mutable_decision());
       case v1::SessionRequest::kPeek:
-        return Peek(limiter_, request.peek(), now, *response.mutable_decision());
+        return Peek(limiter_, request.peek(), context, *response.mutable_decision());
       case v1::SessionRequest::kRelease:
-        return Release(request.release(), now, *response.mutable_released());
+        return Release(request.release(), context, *response.mutable_released());
       case v1::SessionRequest::kTransfer:
-        return Transfer(request.transfer(), now, *response.mutable_transferred());
+        return Transfer(request.transfer(), context, *response.mutable_transferred());
       case v1::SessionRequest::kSeize:
-        return Seize(request.seize(), now, *response.mutable_seized());
+        return Seize(request.seize(), context, *response.mutable_seized());
       case v1::SessionRequest::kReserve:
       case v1::SessionRequest::kSettle:  // are not answered here
       case v1::SessionRequest::OPERATION_NOT_SET: break;
@@ -135,8 +140,10 @@ class Session : public StreamingCall {
     return ToGrpcStatus(Code::kBadRequest, "no operation that is known");
   }
 
-  void Reserve(uint64_t id, const v1::ReserveRequest& message, const Turn& now) {
+  void Reserve(uint64_t id, const v1::ReserveRequest& message, const CallContext& context) {
     const ReserveRequest request = ToReserve(message);
+    const Turn& now = context.now;
+    if (!context.reach->Has(request.namespace_name)) return AnswerError(id, NotHere());
     waiting_ += 1;
     ReserveOnThread(
         *way_back_, now, request.wait > Duration::zero(),
@@ -148,9 +155,9 @@ class Session : public StreamingCall {
         });
   }
 
-  void Settle(uint64_t id, const v1::SettleRequest& message, const Turn& now) {
+  void Settle(uint64_t id, const v1::SettleRequest& message, const CallContext& context) {
     waiting_ += 1;
-    weir::Settle(*way_back_, limiter_, message, now,
+    weir::Settle(*way_back_, limiter_, message, context,
                  [this, id](const Result<Settled>& told, const Turn&) {
                    AnswerAsked(id, told, [&](v1::SessionResponse& response) {
                      FillSettled(*told, *response.mutable_settled());
@@ -159,11 +166,14 @@ class Session : public StreamingCall {
   }
 
   void Refuse(uint64_t id) {
+    AnswerError(id, ToGrpcStatus(Code::kOverloaded, "the server is busy: this waited too long"));
+  }
+
+  void AnswerError(uint64_t id, const GrpcStatus& status) {
     MessageArena arena;
     v1::SessionResponse& response = arena.New<v1::SessionResponse>();
     response.set_id(id);
-    SetError(ToGrpcStatus(Code::kOverloaded, "the server is busy: this waited too long"),
-             *response.mutable_error());
+    SetError(status, *response.mutable_error());
     Write(response);
   }
 
@@ -182,32 +192,37 @@ class Session : public StreamingCall {
     FinishIfDone();
   }
 
-  GrpcStatus Release(const v1::ReleaseRequest& message, const Turn& now, v1::Released& answer) {
+  GrpcStatus Release(const v1::ReleaseRequest& message, const CallContext& context,
+                     v1::Released& answer) {
     const std::optional<Ticket> hold = Ticket::Parse(message.hold());
     if (!hold) return ToGrpcStatus(Code::kBadRequest, "hold: not 32 hexadecimal digits");
     if (message.has_copies() && message.copies() == 0) return NoCopies();
-    const Result<uint64_t> left = limiter_.Release(HeldBy(now), *hold, message.copies(), now);
+    const Result<uint64_t> left =
+        limiter_.Release(HeldBy(context.now), *hold, message.copies(), context.now, context.reach);
     if (!left) return ToGrpcStatus(left.error());
     answer.set_copies(*left);
     return {};
   }
 
-  GrpcStatus Transfer(const v1::TransferRequest& message, const Turn& now,
+  GrpcStatus Transfer(const v1::TransferRequest& message, const CallContext& context,
                       v1::Transferred& answer) {
     const std::optional<Ticket> hold = Ticket::Parse(message.hold());
     if (!hold) return ToGrpcStatus(Code::kBadRequest, "hold: not 32 hexadecimal digits");
     if (message.has_copies() && message.copies() == 0) return NoCopies();
     const Result<Ticket> transfer =
-        limiter_.Transfer(HeldBy(now), *hold, message.copies(), FromMillis(message.ttl_ms()), now);
+        limiter_.Transfer(HeldBy(context.now), *hold, message.copies(),
+                          FromMillis(message.ttl_ms()), context.now, context.reach);
     if (!transfer) return ToGrpcStatus(transfer.error());
     answer.set_transfer(transfer->ToString());
     return {};
   }
 
-  GrpcStatus Seize(const v1::SeizeRequest& message, const Turn& now, v1::Seized& answer) {
+  GrpcStatus Seize(const v1::SeizeRequest& message, const CallContext& context,
+                   v1::Seized& answer) {
     const std::optional<Ticket> transfer = Ticket::Parse(message.transfer());
     if (!transfer) return ToGrpcStatus(Code::kBadRequest, "transfer: not 32 hexadecimal digits");
-    const Result<Seized> seized = limiter_.Seize(HeldBy(now), *transfer, now);
+    const Result<Seized> seized =
+        limiter_.Seize(HeldBy(context.now), *transfer, context.now, context.reach);
     if (!seized) return ToGrpcStatus(seized.error());
     FillSeized(*seized, answer);
     return {};
@@ -266,7 +281,7 @@ class SettleCall : public StreamingCall {
   void OnHalfClose(const CallContext& context) override {
     if (!came_) return stream_.Finish(NotOneMessage());
     asked_ = true;
-    Settle(*way_back_, limiter_, request_, context.now,
+    Settle(*way_back_, limiter_, request_, context,
            [this](const Result<Settled>& settled, const Turn&) {
              if (!settled) return stream_.Finish(ToGrpcStatus(settled.error()));
              v1::Settled answer;

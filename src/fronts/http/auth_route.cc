@@ -117,6 +117,9 @@ void Decide(Limiter& limiter, std::span<const Network> trusted_hops, const HttpR
   if (const std::optional<Error> error = Read(http, trusted_hops, asked)) {
     return SendError(std::move(responder), *error);
   }
+  if (!http.reach->Has(asked.request.namespace_name)) {
+    return RefuseNamespace(std::move(responder));
+  }
   // They keep their memory from one answer to the next.
   thread_local Decision decision;
   thread_local std::string headers;

@@ -58,7 +58,7 @@ HttpFront::HttpFront(Limiter& limiter, HttpOptions options)
       [answer = std::move(options.json_rate_limit)](const HttpRequest& request,
                                                     Responder responder) {
         if (http::RefuseIfLate(request, responder)) return;
-        const HttpOptions::JsonAnswer told = answer(request.body, request.now);
+        const HttpOptions::JsonAnswer told = answer(request.body, request.now, *request.reach);
         const bool decided = told.status == 200 || told.status == 429;
         responder.Send({.status = told.status,
                         .content_type = decided ? http::kJson : kText,  // else what is wrong

@@ -26,7 +26,7 @@ struct HttpOptions {
     int status = 200;
     std::string body;
   };
-  std::function<JsonAnswer(std::string_view body, Instant now)> json_rate_limit;
+  std::function<JsonAnswer(std::string_view body, Instant now, const Reach& reach)> json_rate_limit;
   // GET /readyz and /healthz?verbose; empty: always ready.
   struct Health {
     bool ready = true;

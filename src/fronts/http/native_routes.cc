@@ -56,6 +56,7 @@ void Settle(Limiter& limiter, const HttpRequest& http, Responder given) {
   if (const std::optional<Error> error = ReadSettle(http.body, request)) {
     return SendError(std::move(given), *error);
   }
+  request.reach = http.reach;
   const auto responder = std::make_shared<Responder>(std::move(given));
   SettleOnThread(
       *http.way_back, limiter, request, http.now,
@@ -71,6 +72,7 @@ void Decide(Limiter& limiter, const HttpRequest& http, bool peek, Responder resp
   if (const std::optional<Error> error = ReadRequest(http.body, request)) {
     return SendError(std::move(responder), *error);
   }
+  if (!http.reach->Has(request.namespace_name)) return RefuseNamespace(std::move(responder));
   AnswerScratch& scratch = ThreadAnswerScratch();
   if (peek) {
     scratch.decision = limiter.Peek(request, http.now);
@@ -87,6 +89,10 @@ void SendError(Responder responder, const Error& error) {
   AppendError(body, error);
   responder.Send(
       {.status = HttpStatus(error.code), .content_type = kJson, .body = body, .headers = {}});
+}
+
+void RefuseNamespace(Responder responder) {
+  SendError(std::move(responder), {Code::kForbidden, std::string(kNotThisNamespace), "namespace"});
 }
 
 bool RefuseIfLate(const HttpRequest& request, Responder& responder) {

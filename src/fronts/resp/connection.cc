@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "fronts/access.h"
 #include "fronts/letters.h"
 #include "fronts/resp/decision_reply.h"
 
@@ -72,7 +73,7 @@ Connection::Connection(Link& link, Limiter& limiter, const RespOptions& options,
       limiter_(limiter),
       options_(options),
       id_(id),
-      open_(!options.password || !options.password_needed),
+      reach_(StrangersReach()),
       way_back_(WayBack::To(link)) {}
 
 size_t Connection::Receive(std::string_view in, const Turn& now) {
@@ -100,8 +101,8 @@ size_t Connection::Receive(std::string_view in, const Turn& now) {
 void Connection::Carry(const Words& words, bool copied, const Turn& now, Scratch& scratch) {
   const Row* const row = Find(words[0]);
   const bool good = row != nullptr && words.size() >= row->least && words.size() <= row->most &&
-                    (open_ || row->before_login);
-  if (good && open_) link_.Trust();
+                    (open() || row->before_login);
+  if (good && open()) link_.Trust();
   if (good && row->carry == nullptr) return AddToBatch(words, copied, now, scratch);
   DecideBatch(now, scratch);
   if (!good) return Refuse(row, words);
@@ -113,6 +114,10 @@ void Connection::AddToBatch(const Words& words, bool copied, const Turn& now, Sc
   if (const Mistake mistake = ReadRequest(words, request)) {
     DecideBatch(now, scratch);
     return WriteMistake(mistake);
+  }
+  if (!reach_->Has(request.namespace_name)) [[unlikely]] {
+    DecideBatch(now, scratch);
+    return Answer().Error(Code::kForbidden, kNotThisNamespace);
   }
   ++scratch.waiting;
   if (copied || scratch.waiting == kBatch) DecideBatch(now, scratch);
@@ -138,8 +143,14 @@ void Connection::WriteMistake(const Mistake& mistake) {
   Answer().Error(Code::kBadRequest, message.append(mistake.what));
 }
 
+bool Connection::RefuseNamespace(std::string_view ns) {
+  if (reach_->Has(ns)) return false;
+  Answer().Error(Code::kForbidden, kNotThisNamespace);
+  return true;
+}
+
 void Connection::Refuse(const Row* row, const Words& words) {
-  if (!open_ && (row == nullptr || !row->before_login)) {
+  if (!open() && (row == nullptr || !row->before_login)) {
     return Answer().Error("NOAUTH", "Authentication required.");
   }
   if (row != nullptr) {

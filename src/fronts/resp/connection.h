@@ -44,7 +44,11 @@ class Connection : public Protocol {
   struct Scratch;
 
   static const Row* Find(std::string_view name);
-  bool Open() const { return !options_.password || !options_.password_needed; }
+  // Of whoever has given no password; null: he may do nothing.
+  const Reach* StrangersReach() const {
+    return !options_.password || !options_.password_needed ? &kEverywhere : nullptr;
+  }
+  bool open() const { return reach_ != nullptr; }
   static Scratch& ThreadScratch();
   Reply Answer() { return Reply(link_.out(), form_); }
   void Carry(const Words& words, bool copied, const Turn& now, Scratch& scratch);
@@ -52,6 +56,8 @@ class Connection : public Protocol {
   void DecideBatch(const Turn& now, Scratch& scratch);
   void Refuse(const Row* row, const Words& words);
   void WriteMistake(const Mistake& mistake);
+  // Answers, if the namespace is beyond the reach of who has logged in.
+  bool RefuseNamespace(std::string_view ns);
 
   // What clients of Redis say (redis_commands.cc).
   void Ping(const Words& words, const Turn& now);
@@ -92,7 +98,7 @@ class Connection : public Protocol {
 
   CommandParser parser_;
   Form form_ = Form::kResp2;
-  bool open_;                    // no password is needed, or it was given
+  const Reach* reach_;           // null: a password is needed
   std::string password_;         // that was given
   uint64_t passwords_seen_ = 0;  // the version of those that it was right among
   bool partial_ = false;         // a command has come, or begun, and is not answered

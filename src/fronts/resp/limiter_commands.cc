@@ -1,4 +1,5 @@
 // The commands that ask the limiter, but for WEIR.REQUEST, which is batched in connection.cc.
+#include "fronts/access.h"
 #include "fronts/number_word.h"
 #include "fronts/resp/connection.h"
 #include "fronts/resp/decision_reply.h"
@@ -11,6 +12,7 @@ void Connection::Throttle(const Words& words, const Turn& now) {
     return Answer().Error(Code::kBadRequest,
                           "limits carried by a request are switched off (--adhoc off)");
   }
+  if (!reach_->all) return Answer().Error(Code::kForbidden, kNoNamespace);
   AdhocRequest request;
   if (const Mistake mistake = ReadThrottle(words, request)) return WriteMistake(mistake);
   Decision decision;
@@ -28,6 +30,7 @@ void Connection::Throttle(const Words& words, const Turn& now) {
 void Connection::Peek(const Words& words, const Turn& now) {
   Request request;
   if (const Mistake mistake = ReadRequest(words, request)) return WriteMistake(mistake);
+  if (RefuseNamespace(request.namespace_name)) return;
   Reply reply = Answer();
   WriteDecision(limiter_.Peek(request, now), reply);
 }
@@ -46,7 +49,7 @@ void Connection::Settle(const Words& words, const Turn& now) {
     }
     GoOn();
   };
-  waiting_ = !SettleOnThread(*way_back_, limiter_, {*ticket, cost.value}, now, answer);
+  waiting_ = !SettleOnThread(*way_back_, limiter_, {*ticket, cost.value, reach_}, now, answer);
 }
 
 }  // namespace weir::resp
