@@ -14,6 +14,7 @@
 #include "bench/huge_pages.h"
 #include "bench/overload/overload.h"
 #include "bench/persist/persist.h"
+#include "bench/waiting/waiting.h"
 #include "bench/workload.h"
 
 namespace {
@@ -89,6 +90,20 @@ int RunOverload(const OverloadOptions& options) {
   return 0;
 }
 
+int RunWaiting(const weir::bench::WaitingOptions& options) {
+  const weir::bench::WaitingResult result = MeasureWaiting(options, ShowProgress);
+  if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\x1b[K");
+  fmt::print("{:<58} {:>16}\n", "a request over the Redis protocol, without a socket",
+             "CPU ns/request");
+  fmt::print("{:<58} {:>16.0f}\n", "decided at once", result.at_once_ns);
+  fmt::print("{:<58} {:>16.0f}\n", "decided by a store that answers on the next turn",
+             result.waiting_ns);
+  fmt::print("\n64 pipelined over a store that takes 1 ms: median {:.2f} ms, worst {:.2f} ms\n",
+             result.pipelined_ms_median, result.pipelined_ms_worst);
+  PrintGoals("goal", result.goals);
+  return 0;
+}
+
 int RunPersist(const PersistOptions& options) {
   const std::vector<PersistRow> rows = MeasurePersist(options, ShowProgress);
   if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\x1b[K");
@@ -131,15 +146,23 @@ int main(int argc, char** argv) {
     command->add_option("--scale", fronts_options.scale, "of the number of requests");
     command->add_option("--programs", fronts_options.programs, "where weir and grpc-peer are");
   }
+  weir::bench::WaitingOptions waiting_options;
+  CLI::App* waiting = app.add_subcommand("waiting", "what it costs a request to wait for a store");
+  waiting->add_option("--requests", waiting_options.requests, "in each round");
+  waiting->add_option("--rounds", waiting_options.rounds, "of which the best counts");
   OverloadOptions overload_options;
   overload_options.programs = fronts_options.programs;
   CLI::App* overload =
       app.add_subcommand("overload", "a server at twice the load that it can serve");
+  overload->add_option("--front", overload_options.front, "resp, http or grpc alone");
   overload->add_option("--connections", overload_options.connections, "of the load");
-  overload->add_option("--in-flight", overload_options.in_flight, "requests of each");
+  overload->add_option("--in-flight", overload_options.in_flight,
+                       "requests of each, for the capacity");
+  overload->add_option("--deep", overload_options.deep, "requests of each, at twice the load");
   overload->add_option("--seconds", overload_options.seconds, "of each measurement");
   overload->add_option("--programs", overload_options.programs, "where weir is");
   CLI11_PARSE(app, argc, argv);
+  if (waiting->parsed()) return RunWaiting(waiting_options);
   if (overload->parsed()) return RunOverload(overload_options);
   if (fronts->parsed()) return RunServers(weir::bench::MeasureFronts, fronts_options, json);
   if (persist->parsed()) return RunPersist(persist_options);

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fronts/envoy/rate_limit_json.h"
 #include "fronts/http/http_front.h"
 #include "fuzz/split_answers.h"
 
@@ -15,17 +16,19 @@ std::string WithoutContinue(std::string text) {
   return text;
 }
 
+weir::HttpOptions Options(weir::Limiter& limiter) {
+  weir::HttpOptions options;
+  options.trusted_hops = {*weir::http::ParseNetwork("192.0.2.0/24")};
+  options.json_rate_limit = weir::RateLimitJson(limiter);
+  return options;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto one = weir::fuzz::NewLimiter(), other = weir::fuzz::NewLimiter();
   const weir::fuzz::Split split({reinterpret_cast<const char*>(data), size});
-  weir::HttpOptions options;
-  options.trusted_hops = {*weir::http::ParseNetwork("192.0.2.0/24")};
-  options.json_rate_limit = [](std::string_view body, weir::Instant, const weir::Reach&) {
-    return weir::HttpOptions::JsonAnswer{200, std::to_string(body.size())};
-  };
-  weir::HttpFront one_front(*one, options), other_front(*other, options);
+  weir::HttpFront one_front(*one, Options(*one)), other_front(*other, Options(*other));
   weir::fuzz::FuzzLink whole(one_front), parts(other_front);
   whole.Send(split.all);
   parts.Send(split.first);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/manual_executor.h"
 #include "fronts/protocol.h"
 #include "weir/limiter.h"
 
@@ -44,10 +45,12 @@ inline bool NamesByChance(std::string_view answers) {
 
 class FuzzLink : public Link {
  public:
-  explicit FuzzLink(Front& front) : protocol_(front.Accept(*this)) {}
+  // From loopback: a peer of which more is looked at.
+  explicit FuzzLink(Front& front) : protocol_(front.Accept(*this)) { from_loopback_ = true; }
   ~FuzzLink() override { protocol_->Closed(Turn(clock_)); }
   void Flush() override {}
-  void Post(std::function<void(const Turn&)>) override {}
+  void FlushSoon() override {}
+  Executor& executor() override { return executor_; }
   Clock& clock() override { return clock_; }
   std::string_view peer() const override { return "192.0.2.7"; }
 
@@ -70,6 +73,7 @@ class FuzzLink : public Link {
  private:
   std::string unread_, written_;
   ManualClock clock_{kNow};
+  ManualExecutor executor_{clock_};
   std::unique_ptr<Protocol> protocol_;
 };
 

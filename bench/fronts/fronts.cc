@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "bench/fronts/pace.h"
+#include "bench/weir_under_load.h"
 #include "lab/live/free_port.h"
 #include "lab/live/program.h"
 
@@ -21,15 +22,6 @@ using lab::ScratchDirectory;
 using lab::StayOn;
 
 namespace {
-
-constexpr int kServerCore = 0, kLoadCore = 1;
-
-constexpr char kRules[] = R"(
-namespaces:
-  bench:
-    resources: {api: {limits: [{limit: 1000000000, per: 1s}]}}
-    descriptors: [{key: user, rate_limit: {unit: second, requests_per_unit: 1000000000}}]
-)";
 
 // A token bucket as one finds it: level and time in a hash, refilled when it is asked.
 constexpr char kLuaBucket[] = R"(
@@ -82,7 +74,6 @@ class Suite {
  public:
   Suite(const FrontsOptions& options, const std::function<void(const std::string&)>& progress)
       : options_(options), progress_(progress) {
-    StartWeir();
     StartRedis();
     StartNginx();
     StartGrpcPeer();
@@ -115,16 +106,6 @@ class Suite {
     AwaitPort(port);
     return server;
   }
-  void StartWeir() {
-    const std::string rules = directory_.Write("rules.yaml", kRules);
-    resp_port_ = FreePort();
-    grpc_port_ = FreePort();
-    http_port_ = FreePort();
-    const auto at = [](int port) { return "127.0.0.1:" + std::to_string(port); };
-    weir_ = Start({options_.programs + "/weir", "serve", "--config", rules, "--threads", "1",
-                   "--http", at(http_port_), "--grpc", at(grpc_port_), "--resp", at(resp_port_)},
-                  resp_port_);
-  }
   void StartRedis() {
     const int port = FreePort();
     redis_ = Start({"redis-server", "--port", std::to_string(port), "--save", "", "--appendonly",
@@ -148,14 +129,14 @@ class Suite {
   }
 
   // Runs the load, which asks `n` times, and keeps the best round.
-  void Measure(const std::string& what, const Server& server, size_t n, const std::string& of,
+  void Measure(const std::string& what, const Program& server, size_t n, const std::string& of,
                const std::vector<std::string>& load) {
     progress_(what + of);
-    const uint64_t cpu = server.program->CpuNanos();
+    const uint64_t cpu = server.CpuNanos();
     const auto start = std::chrono::steady_clock::now();
     RunOn(kLoadCore, load);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    const double used = static_cast<double>(server.program->CpuNanos() - cpu);
+    const double used = static_cast<double>(server.CpuNanos() - cpu);
     const auto count = static_cast<double>(n);
     FrontRow row{what, used / count / 1000, count / took.count()};
     const auto [place, is_new] = best_.try_emplace(what, row);
@@ -177,12 +158,12 @@ class Suite {
       words.insert(words.end(), command.begin(), command.end());
       return words;
     };
-    Measure("RESP Weir CL.THROTTLE" + flight, weir_, n, of,
-            load(resp_port_, n, {"CL.THROTTLE", "key:__rand_int__", "1000000", "1000000", "1"}));
-    Measure("RESP Redis INCR" + flight, redis_, n, of,
+    Measure("RESP Weir CL.THROTTLE" + flight, weir_.program, n, of,
+            load(weir_.resp, n, {"CL.THROTTLE", "key:__rand_int__", "1000000", "1000000", "1"}));
+    Measure("RESP Redis INCR" + flight, *redis_.program, n, of,
             load(redis_.port, n, {"INCR", "key:__rand_int__"}));
     const size_t fewer = in_flight == 1 ? n : n / 8;
-    Measure("RESP Redis token bucket in Lua" + flight, redis_, fewer, of,
+    Measure("RESP Redis token bucket in Lua" + flight, *redis_.program, fewer, of,
             load(redis_.port, fewer,
                  {"EVALSHA", script_, "1", "lua:__rand_int__", "1000000", "1000000", "1"}));
   }
@@ -210,10 +191,11 @@ class Suite {
               "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit"};
     };
     const size_t n = Times(streams == 1 ? 60'000 : 200'000);
-    Measure("gRPC Weir rate-limit service" + shape, weir_, n, of, load(grpc_port_, n));
+    Measure("gRPC Weir rate-limit service" + shape, weir_.program, n, of, load(weir_.grpc, n));
     if (peer_.program == nullptr) return;
     const size_t fewer = n / 4;
-    Measure("gRPC minimal grpc++ server" + shape, peer_, fewer, of, load(peer_.port, fewer));
+    Measure("gRPC minimal grpc++ server" + shape, *peer_.program, fewer, of,
+            load(peer_.port, fewer));
   }
 
   void MeasureHttp(const std::string& of) {
@@ -227,9 +209,9 @@ class Suite {
                                       "16",
                                       "http://127.0.0.1:" + std::to_string(port) + path};
     };
-    Measure("HTTP Weir /v1/auth", weir_, n, of,
-            load(http_port_, "/v1/auth?namespace=bench&resource=api&subject=u1"));
-    Measure("HTTP nginx return 200", nginx_, n, of, load(nginx_.port, "/"));
+    Measure("HTTP Weir /v1/auth", weir_.program, n, of,
+            load(weir_.http, "/v1/auth?namespace=bench&resource=api&subject=u1"));
+    Measure("HTTP nginx return 200", *nginx_.program, n, of, load(nginx_.port, "/"));
   }
 
   // The 99.9th percentile, in milliseconds, at half of what the front could take.
@@ -241,7 +223,7 @@ class Suite {
     const std::string command = "CL.THROTTLE key 1000000 1000000 1\r\n";
     double best = 1e9;
     for (int round = 0; round < options_.rounds; ++round) {
-      best = std::min(best, Quantile(PaceResp(resp_port_, command, rate, 2), 0.999) / 1000);
+      best = std::min(best, Quantile(PaceResp(weir_.resp, command, rate, 2), 0.999) / 1000);
     }
     return best;
   }
@@ -275,8 +257,8 @@ class Suite {
   const FrontsOptions& options_;
   const std::function<void(const std::string&)>& progress_;
   ScratchDirectory directory_;
-  Server weir_, redis_, nginx_, peer_;
-  int resp_port_ = 0, grpc_port_ = 0, http_port_ = 0;
+  const WeirUnderLoad weir_{options_.programs, directory_};
+  Server redis_, nginx_, peer_;
   std::string script_;
   std::map<std::string, FrontRow> best_;
   std::vector<std::string> order_;

@@ -1,17 +1,11 @@
 #include "bench/fronts/pace.h"
 
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <deque>
-#include <stdexcept>
+#include <string>
+
+#include "bench/load_socket.h"
 
 namespace weir::bench {
 namespace {
@@ -25,32 +19,22 @@ double Seconds() {
 }
 
 struct Connection {
-  int fd = -1;
+  explicit Connection(int port) : socket(port) {}
+
+  LoadSocket socket;
+  std::string in, out;
   std::deque<double> due;  // of the commands that are not answered yet
   int lines = 0;           // of the answer that is coming
 
-  explicit Connection(int port) : fd(socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(static_cast<uint16_t>(port));
-    if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-      throw std::runtime_error("cannot connect");
-    }
-    const int on = 1;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    fcntl(fd, F_SETFL, O_NONBLOCK);
-  }
-
   void Read(std::vector<double>& waits) {
-    std::array<char, 4096> buffer;
-    const ssize_t n = recv(fd, buffer.data(), buffer.size(), 0);
-    for (ssize_t i = 0; i < n; ++i) {
-      if (buffer[static_cast<size_t>(i)] != '\n' || ++lines < kLinesOfAnAnswer) continue;
+    if (!socket.TryReceive(in)) return;
+    for (const char c : in) {
+      if (c != '\n' || ++lines < kLinesOfAnAnswer) continue;
       lines = 0;
       waits.push_back((Seconds() - due.front()) * 1e6);
       due.pop_front();
     }
+    in.clear();
   }
 };
 
@@ -69,13 +53,13 @@ std::vector<double> PaceResp(int port, const std::string& command, double per_se
     for (; sent < total && Seconds() >= start + static_cast<double>(sent) / per_second; ++sent) {
       Connection& connection = connections[sent % kConnections];
       connection.due.push_back(start + static_cast<double>(sent) / per_second);
-      if (send(connection.fd, command.data(), command.size(), 0) < 0) break;
+      connection.out = command;
+      connection.socket.TrySend(connection.out);
     }
     for (Connection& connection : connections) {
       if (!connection.due.empty()) connection.Read(waits);
     }
   }
-  for (const Connection& connection : connections) close(connection.fd);
   std::sort(waits.begin(), waits.end());
   return waits;
 }

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "bench/holds/socket.h"
+#include "bench/load_socket.h"
 
 namespace weir::bench {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/holds/socket.h"
+#include "bench/load_socket.h"
 
 namespace weir::bench {
 

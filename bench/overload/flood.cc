@@ -1,111 +1,144 @@
 #include "bench/overload/flood.h"
 
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include <sys/resource.h>
 
 #include <algorithm>
-#include <array>
+#include <atomic>
+#include <bit>
 #include <chrono>
-#include <stdexcept>
+#include <thread>
+
+#include "bench/load_socket.h"
 
 namespace weir::bench {
 namespace {
 
-constexpr double kLightEvery = 0.01;
+using Clock = std::chrono::steady_clock;
+constexpr double kAnswered = -1;
+constexpr auto kLightEvery = std::chrono::milliseconds(10);
 
-double Seconds() {
-  using Clock = std::chrono::steady_clock;
-  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+double Seconds(Clock::time_point at) {
+  return std::chrono::duration<double>(at.time_since_epoch()).count();
 }
 
-class Client {
+class FloodClient {
  public:
-  Client(const Wire& wire, int port) : wire_(wire), fd_(socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(static_cast<uint16_t>(port));
-    if (connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-      throw std::runtime_error("cannot connect");
-    }
-    const int on = 1;
-    setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    fcntl(fd_, F_SETFL, O_NONBLOCK);
-    out_ = wire_.Greeting();
-  }
-  ~Client() { close(fd_); }
-  Client(const Client&) = delete;
-  Client& operator=(const Client&) = delete;
+  FloodClient(const Wire& wire, int port, int in_flight)
+      : wire_(wire),
+        socket_(port),
+        out_(wire.Greeting()),
+        in_flight_(static_cast<uint64_t>(in_flight)),
+        asked_at_(std::bit_ceil(4 * in_flight_)) {}
 
-  uint64_t in_flight() const { return asked_ - answered_; }
-  void Ask() { wire_.AppendRequest(asked_++, out_); }
-  void Write() {
-    if (out_.empty()) return;
-    const ssize_t n = send(fd_, out_.data(), out_.size(), MSG_NOSIGNAL);
-    if (n > 0) out_.erase(0, static_cast<size_t>(n));
+  uint64_t room() const { return in_flight_ - std::min(in_flight_, asked_ - answered_); }
+  void Ask(double now) {
+    asked_at_[asked_ % asked_at_.size()] = now;
+    wire_.AppendRequest(asked_++, out_);
   }
-  Wire::Answers Read() {
-    std::array<char, 65536> buffer;
-    const ssize_t n = recv(fd_, buffer.data(), buffer.size(), 0);
-    if (n == 0) throw std::runtime_error("the server closed a connection");
-    if (n < 0) return {};
-    in_.append(buffer.data(), static_cast<size_t>(n));
-    const Wire::Answers answers = wire_.Take(in_);
-    answered_ += answers.all();
-    return answers;
+  void Write() { socket_.TrySend(out_); }
+  // Adds them to `waits` if that is not null.
+  void Read(double now, FloodResult* waits) {
+    if (!socket_.TryReceive(in_)) return;
+    answers_.clear();
+    wire_.Take(in_, next_, answers_);
+    for (const Wire::Answer& answer : answers_) {
+      double& asked_at = asked_at_[answer.n % asked_at_.size()];
+      if (asked_at == kAnswered) continue;  // a call that was refused may be reset as well
+      if (waits != nullptr) (answer.decided ? waits->decided : waits->told).Add(now - asked_at);
+      asked_at = kAnswered;
+      answered_ += 1;
+    }
   }
 
  private:
   const Wire& wire_;
-  const int fd_;
+  LoadSocket socket_;
   std::string in_, out_;
-  uint64_t asked_ = 0, answered_ = 0;
+  const uint64_t in_flight_;
+  std::vector<double> asked_at_;
+  std::vector<Wire::Answer> answers_;
+  uint64_t asked_ = 0, answered_ = 0, next_ = 0;
+};
+
+// Asks, waits for the answer, and sleeps until the next is due.
+class LightClient {
+ public:
+  LightClient(const Wire& wire, int port)
+      : wire_(wire), socket_(port), thread_([this] { Run(); }) {}
+  // What it waited, in milliseconds, since Begin.
+  std::vector<double> End() {
+    ending_ = true;
+    thread_.join();
+    std::sort(waits_.begin(), waits_.end());
+    return std::move(waits_);
+  }
+  void Begin() { counts_ = true; }
+
+ private:
+  void Run() {
+    // Not to wait for the flood's own thread, where that is allowed.
+    setpriority(PRIO_PROCESS, 0, -15);
+    std::string in, out = wire_.Greeting();
+    std::vector<Wire::Answer> answers;
+    uint64_t next = 0;
+    auto due = Clock::now();
+    for (uint64_t n = 0; !ending_; ++n) {
+      std::this_thread::sleep_until(due);
+      wire_.AppendRequest(n, out);
+      const auto asked = Clock::now();
+      socket_.Send(out);
+      out.clear();
+      answers.clear();
+      for (; answers.empty(); wire_.Take(in, next, answers)) socket_.Receive(in);
+      const auto now = Clock::now();
+      if (counts_) waits_.push_back((Seconds(now) - Seconds(asked)) * 1000);
+      due = std::max(due + kLightEvery, now);
+    }
+  }
+
+  const Wire& wire_;
+  LoadSocket socket_;
+  std::vector<double> waits_;
+  std::atomic<bool> counts_{false}, ending_{false};
+  std::thread thread_;
 };
 
 }  // namespace
 
-FloodResult Flood(const Wire& wire, int port, int connections, int in_flight, double per_second,
-                  double seconds) {
-  std::vector<std::unique_ptr<Client>> clients;
-  for (int i = 0; i < connections; ++i) clients.push_back(std::make_unique<Client>(wire, port));
-  Client light(wire, port);
+double Waits::QuantileMs(double q) const {
+  auto left = static_cast<uint64_t>(q * static_cast<double>(count_));
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    if (left < steps_[i]) return static_cast<double>(i + 1) / 4;
+    left -= steps_[i];
+  }
+  return 0;
+}
+
+FloodResult Flood(const Wire& wire, int port, const FloodOptions& options) {
+  std::vector<std::unique_ptr<FloodClient>> clients;
+  for (int i = 0; i < options.connections; ++i) {
+    clients.push_back(std::make_unique<FloodClient>(wire, port, options.in_flight));
+  }
+  LightClient light(wire, port);
   FloodResult result;
-  Wire::Answers sum;
-  const double start = Seconds(), warm = start + seconds / 4, end = warm + seconds;
-  double asked = 0, light_due = start, light_asked = 0;
-  for (double now = start; now < end; now = Seconds()) {
+  const double start = Seconds(Clock::now()), warm = start + options.seconds / 4;
+  double asked = start * options.per_second;  // what was due by then was asked, or given up
+  for (double now = start; now < warm + options.seconds; now = Seconds(Clock::now())) {
+    if (now >= warm) light.Begin();
+    double due = options.per_second == 0 ? 1e18 : now * options.per_second - asked;
+    asked = now * options.per_second;
+    size_t left = clients.size();
     for (const auto& client : clients) {
-      for (const double due = (now - start) * per_second;
-           client->in_flight() < static_cast<uint64_t>(in_flight) &&
-           (per_second == 0 || asked < due);
-           ++asked) {
-        client->Ask();
-        if (per_second != 0 && client->in_flight() % 16 == 0) break;  // spread over all
-      }
+      // An equal part of what is due; what one has no room for, the next ones are given.
+      auto mine = static_cast<uint64_t>(due / static_cast<double>(left--)) + 1;
+      mine = std::min({mine, client->room(), static_cast<uint64_t>(std::max(due, 0.0))});
+      due -= static_cast<double>(mine);
+      for (; mine > 0; --mine) client->Ask(now);
       client->Write();
-      const Wire::Answers answers = client->Read();
-      if (now < warm) continue;
-      sum.decided += answers.decided;
-      sum.overloaded += answers.overloaded;
-    }
-    asked = std::max(asked, (now - start) * per_second - 1000);  // held back, and given up
-    if (light.in_flight() == 0 && now >= light_due) {
-      light.Ask();
-      light_asked = light_due;
-      light_due = std::max(light_due + kLightEvery, now);
-    }
-    light.Write();
-    if (light.in_flight() > 0 && light.Read().all() > 0 && now >= warm) {
-      result.light_ms.push_back((Seconds() - light_asked) * 1000);
+      client->Read(now, now < warm ? nullptr : &result);
     }
   }
-  result.per_second = static_cast<double>(sum.all()) / seconds;
-  result.decided_per_second = static_cast<double>(sum.decided) / seconds;
-  std::sort(result.light_ms.begin(), result.light_ms.end());
+  result.light_ms = light.End();
   return result;
 }
 

@@ -7,46 +7,46 @@ namespace {
 class Resp : public Wire {
  public:
   std::string name() const override { return "RESP CL.THROTTLE"; }
+  std::string front() const override { return "resp"; }
   void AppendRequest(uint64_t n, std::string& out) const override {
     out.append("CL.THROTTLE key").append(std::to_string(n % 1000)).append(" 100 1000000 1\r\n");
   }
-  Answers Take(std::string& in) const override {
+  int most_in_flight() const override { return 500; }
+  void Take(std::string& in, uint64_t& next, std::vector<Answer>& answers) const override {
     constexpr int kLines = 6;  // *5 and five integers
-    Answers answers;
     size_t used = 0;
     int lines = 0;
     for (size_t at = in.find('\n'); at != std::string::npos; at = in.find('\n', at + 1)) {
       if (++lines < kLines) continue;
       lines = 0;
       used = at + 1;
-      answers.decided += 1;
+      answers.push_back({next++, true});
     }
     in.erase(0, used);
-    return answers;
   }
 };
 
 class Http : public Wire {
  public:
   std::string name() const override { return "HTTP /v1/auth"; }
+  std::string front() const override { return "http"; }
   void AppendRequest(uint64_t n, std::string& out) const override {
     out.append("GET /v1/auth?namespace=bench&resource=api&subject=u")
         .append(std::to_string(n % 1000))
         .append(" HTTP/1.1\r\nHost: x\r\n\r\n");
   }
-  // Each is counted by its first line; the last stays until the next has come, or its head is whole.
-  Answers Take(std::string& in) const override {
+  int most_in_flight() const override { return 500; }
+  // Each is counted by its first line, when its head is whole; a body is passed over.
+  void Take(std::string& in, uint64_t& next, std::vector<Answer>& answers) const override {
     constexpr std::string_view kFirst = "HTTP/1.1 ";
-    Answers answers;
     size_t used = 0;
     for (size_t at = in.find(kFirst); at != std::string::npos; at = in.find(kFirst, at + 1)) {
       const size_t end = in.find("\r\n\r\n", at);
       if (end == std::string::npos) break;
-      (in[at + kFirst.size()] == '5' ? answers.overloaded : answers.decided) += 1;
+      answers.push_back({next++, in[at + kFirst.size()] != '5'});
       used = end + 4;
     }
     in.erase(0, used);
-    return answers;
   }
 };
 
@@ -69,6 +69,7 @@ std::string Literal(std::string_view name, std::string_view value) {
 class Grpc : public Wire {
  public:
   std::string name() const override { return "gRPC ShouldRateLimit"; }
+  std::string front() const override { return "grpc"; }
   std::string Greeting() const override {
     std::string out = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
     AppendFrame(4, 0, 0, "", out);
@@ -89,23 +90,24 @@ class Grpc : public Wire {
     AppendFrame(1, 4, 2 * n + 1, headers, out);
     AppendFrame(0, 1, 2 * n + 1, message, out);
   }
-  // An answer that decides has a message; one that does not is nothing but headers.
-  Answers Take(std::string& in) const override {
-    Answers answers;
-    size_t used = 0, messages = 0, ends = 0;
+  int most_in_flight() const override { return 100; }  // of a stranger, and so at the beginning
+  // An answer that decides has a message. One that does not is nothing but headers, the first of them
+  // `:status`, or a reset.
+  void Take(std::string& in, uint64_t&, std::vector<Answer>& answers) const override {
+    size_t used = 0;
     while (in.size() - used >= 9) {
       const auto byte = [&](size_t i) { return static_cast<unsigned char>(in[used + i]); };
       const size_t length = size_t{byte(0)} << 16 | size_t{byte(1)} << 8 | byte(2);
       if (in.size() - used < 9 + length) break;
-      if (byte(3) == 0 && length > 0) messages += 1;
-      if (byte(3) == 1 && (byte(4) & 1) != 0) ends += 1;
-      if (byte(3) == 3) ends += 1;  // a reset
+      const uint32_t stream =
+          uint32_t{byte(5)} << 24 | uint32_t{byte(6)} << 16 | uint32_t{byte(7)} << 8 | byte(8);
+      const bool message = byte(3) == 0 && length > 0;
+      const bool no_message = byte(3) == 1 && (byte(4) & 1) != 0 && length > 0 && byte(9) == 0x88;
+      const bool reset = byte(3) == 3;
+      if (message || no_message || reset) answers.push_back({stream / 2, message});
       used += 9 + length;
     }
     in.erase(0, used);
-    answers.decided = messages;
-    answers.overloaded = ends > messages ? ends - messages : 0;
-    return answers;
   }
 };
 

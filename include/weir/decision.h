@@ -76,6 +76,7 @@ struct Decision {
   Code error = Code::kOk;  // if not kOk, nothing was decided and only this and `message` count
   std::string_view message;
   bool allowed = false;
+  bool degraded = false;  // a store was away: what a limit does on failure was part of the decision
   uint64_t granted = 0;
   uint64_t remaining = 0;  // of the limit that decided; UINT64_MAX where nothing limits
   Duration retry_after{};  // 0 when allowed, kNever when waiting does not help

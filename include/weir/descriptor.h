@@ -68,6 +68,7 @@ struct DescriptorDecision {
   Code error = Code::kOk;
   std::string_view message;
   bool over = false;                       // a rule refuses, or all that are quotas do
+  bool degraded = false;                   // as in Decision
   std::vector<DescriptorStatus> statuses;  // one for each descriptor, in order
 };
 

@@ -13,9 +13,11 @@
 // clock has caught up. Of instants that are less than a millisecond apart either may come first.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +34,12 @@
 namespace weir {
 
 class Rulebook;                // immutable; rules/rulebook.h
+class Store;                   // store/store.h
+class MemoryStore;             // store/memory_store.h
+class DecideCall;              // limiter/call.h: questions whose answers may be waited for
+class DescriptorCall;          // the same
+class SettleCall;              // the same
+enum class When : uint8_t;     // the same
 class SharedUse;               // store/shared_use.h
 enum class Sharing : uint8_t;  // the same
 
@@ -46,6 +54,12 @@ struct LimiterOptions {
   // Limits at once: of rules, of rules whose use is kept, and of requests. What comes on top is not
   // counted, so requests that meet it are answered Code::kOverloaded.
   uint32_t max_limits = (1u << 23) - 1;
+
+  // Decides the limits that this process's memory does not decide (coordination: shared); is called once.
+  // Empty: there is none. What it does not answer within `deadline`, limits decide by their `on_failure`.
+  std::function<std::unique_ptr<Store>(MemoryStore& here)> remote_store;
+  bool all_remote = false;  // it decides all limits but those on copies
+  Duration deadline = std::chrono::milliseconds(20);
 
   // For a limiter that starts again after a crash: grant no copies for so long, for whoever held
   // some may not have noticed yet. And for one that may crash: where to keep how many holds there
@@ -68,13 +82,13 @@ struct LimiterStats {
   uint64_t holds = 0;
   uint64_t transfers = 0;  // on their way
   uint64_t waiting = 0;    // for copies
+  uint64_t awaited = 0;    // requests that wait for a remote store
+  std::array<FailureCount, 4> failures{};
   uint64_t rulebook_version = 0;
 };
 
 class Limiter {
  public:
-  using Done = std::function<void(const Decision&)>;
-
   // `path`: a rules file or a directory of them. The error lists every mistake, one a line, as
   // "file:line:column: what is wrong and what would be right".
   static Result<std::unique_ptr<Limiter>> Open(const std::string& path,
@@ -88,10 +102,8 @@ class Limiter {
   void Install(std::shared_ptr<const Rulebook> rules, Instant now);
   std::shared_ptr<const Rulebook> rules() const;
 
-  // Calls `done` once; before it returns, unless a limit's store has to be waited for.
-  void Decide(const Request& request, Instant now, Done done);
-  // The same, for rules that nothing has to be waited for. The first form spares the making of a
-  // Decision for every request.
+  // The first form spares the making of a Decision for every request. Waits for nobody: a limit that
+  // another process decides does what its `on_failure` says, unless the answer is there at once.
   void Decide(const Request& request, Instant now, Decision& decision);
   Decision Decide(const Request& request, Instant now);
   // Like Decide, but takes nothing.
@@ -104,6 +116,15 @@ class Limiter {
   void DecideDescriptors(const DescriptorRequest& request, Instant now,
                          DescriptorDecision& decision);
 
+  // The same, where it may be waited for: see limiter/call.h. Of several: how many are not answered yet.
+  When Decide(DecideCall& call, Instant now);
+  size_t Decide(std::span<DecideCall* const> calls, Instant now);
+  When Decide(DescriptorCall& call, Instant now);
+  When Settle(SettleCall& call, Instant now);
+  void Abandon(DecideCall& call, Instant now);
+  void Abandon(DescriptorCall& call, Instant now);
+  void Abandon(SettleCall& call, Instant now);
+
   // A token bucket that the request itself carries: no rule is needed. cost 0: looks, and takes
   // nothing. What was used under a key stays used when the next request carries other numbers.
   void DecideAdhoc(const AdhocRequest& request, Instant now, Decision& decision);
@@ -111,16 +132,13 @@ class Limiter {
   // The true cost of a request decided with `settle`.
   Result<Settled> Settle(const Ticket& ticket, uint64_t cost, Instant now,
                          const Reach* reach = nullptr);
-  // The same, for tickets of other nodes too. Calls `done` once: before it returns, or if the ticket
-  // IsElsewhere, later and from any thread.
-  void Settle(const SettleRequest& request, Instant now, SettleDone done);
-  bool IsElsewhere(const Ticket& ticket) const;
   // What settles tickets of other nodes; before the first request.
   void SettleElsewhere(ElsewhereSettler settler);
 
   // A session that lives until EndSession; with a `ttl`, only for so long after it was renewed. Those
-  // with a ttl are bounded in number: none (a false id) if all that are open are in use.
-  SessionId OpenSession(Duration ttl, Instant now);
+  // with a ttl are bounded in number: none (a false id) if all that are open are in use. `client` says
+  // whose it is, in any words: all sessions of one together may wait 12,500 times, if it is not empty.
+  SessionId OpenSession(Duration ttl, Instant now, std::string_view client = {});
   bool RenewSession(const SessionId& session, Instant now);  // false: it is not there any more
   // Releases what it holds, once, and forgets what it waits for. Of very many holds some are released
   // by the next Ticks.
@@ -182,8 +200,9 @@ class Limiter {
   SubjectReport Report(std::string_view namespace_name, std::string_view resource,
                        std::string_view subject, Instant now) const;
 
+  class Impl;  // limiter/limiter_impl.h
+
  private:
-  class Impl;
   std::unique_ptr<Impl> impl_;
 };
 

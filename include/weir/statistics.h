@@ -11,6 +11,12 @@
 
 namespace weir {
 
+// Why limits have decided by their `on_failure`, and how often since the start.
+struct FailureCount {
+  std::string_view cause;  // "deadline", "unavailable", "too_many_waiting", "cannot_wait"
+  uint64_t count = 0;
+};
+
 struct Counts {
   uint64_t admitted = 0;
   uint64_t refused = 0;

@@ -65,8 +65,8 @@ class Wrapper : public Replica {
     return inner_->Receive(bytes, now, good);
   }
   std::vector<Envelope> Farewell(Instant now) override { return inner_->Farewell(now); }
-  std::vector<Envelope> Everything(uint32_t to, Instant now) override {
-    return inner_->Everything(to, now);
+  Slice Everything(uint32_t to, CopyCursor& cursor, const SliceSize& most, Instant now) override {
+    return inner_->Everything(to, cursor, most, now);
   }
   size_t bytes() const override { return inner_->bytes(); }
   size_t keys() const override { return inner_->keys(); }

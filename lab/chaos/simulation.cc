@@ -6,12 +6,14 @@
 
 #include "lab/chaos/gross_debt.h"
 #include "lab/chaos/network.h"
+#include "lab/chaos/progress.h"
 #include "lab/chaos/row_tracker.h"
 
 namespace weir::chaos {
 namespace {
 
 constexpr Duration kLongestQuiet = std::chrono::hours(12);
+constexpr Duration kBetweenSlices = std::chrono::milliseconds(20);  // of a copy
 
 class Run final : public Cluster {
  public:
@@ -68,7 +70,13 @@ class Run final : public Cluster {
     std::map<std::pair<uint32_t, int64_t>, uint64_t> refundable;  // by key and window
     RowTracker rows;
   };
-  enum class Kind : uint8_t { kTick, kArrive, kWake, kMend, kCalm, kWelcome };
+  // What a node copies that has come without memory.
+  struct Copying {
+    uint32_t to = 0, from = 0;
+    uint32_t life = 0, host_life = 0;  // when it began
+    CopyCursor cursor;
+  };
+  enum class Kind : uint8_t { kTick, kArrive, kWake, kMend, kCalm, kWelcome, kSlice };
   struct Event {
     Instant at;
     uint64_t order = 0;
@@ -76,6 +84,7 @@ class Run final : public Cluster {
     uint32_t node = 0;
     const Action* action = nullptr;
     std::shared_ptr<const Carried> carried;
+    std::shared_ptr<Copying> copying;
     bool operator<(const Event& other) const {
       return at != other.at ? at > other.at : order > other.order;
     }
@@ -109,6 +118,9 @@ class Run final : public Cluster {
       const Event event = events_.top();
       events_.pop();
       now_ = event.at;
+      if (!progress_.Step(now_)) {
+        throw Violation{"progress", "time stands still: a node is due for ever", now_};
+      }
       switch (event.kind) {
         case Kind::kTick: OnTick(event.node); break;
         case Kind::kArrive: OnArrive(event.node, event.carried); break;
@@ -116,6 +128,7 @@ class Run final : public Cluster {
         case Kind::kMend: OnMend(*event.action); break;
         case Kind::kCalm: network_.Storm(-1); break;
         case Kind::kWelcome: OnWelcome(event.node); break;
+        case Kind::kSlice: OnSlice(event.copying); break;
       }
     }
     now_ = std::max(now_, until);
@@ -301,15 +314,31 @@ class Run final : public Cluster {
     if (nodes_[n].state == State::kGone) return;
     for (uint32_t i = 1; i < s_.nodes(); ++i) {
       const uint32_t host = (n + i) % s_.nodes();
-      if (nodes_[host].state != State::kUp || !network_.Passes(host, n)) continue;
-      if (!network_.Passes(n, host)) continue;
-      for (Envelope& envelope : nodes_[host].replica->Everything(n, Local(host))) {
-        const auto carried = From(host, nodes_[n].incarnation, std::move(envelope.bytes));
-        Push({now_ + network_.latency(), 0, Kind::kArrive, n, nullptr, carried});
-      }
-      return;
+      if (!CanCopy(host, n)) continue;
+      return OnSlice(std::make_shared<Copying>(
+          Copying{n, host, nodes_[n].incarnation, nodes_[host].incarnation, {}}));
     }
+    WelcomeLater(n);
+  }
+  void WelcomeLater(uint32_t n) {
     Push({.at = now_ + std::chrono::seconds(1), .kind = Kind::kWelcome, .node = n});
+  }
+  bool CanCopy(uint32_t host, uint32_t n) const {
+    return nodes_[host].state == State::kUp && network_.Passes(host, n) && network_.Passes(n, host);
+  }
+  // A key at a time, and anything may happen between: if that is the end of either, it begins anew.
+  void OnSlice(const std::shared_ptr<Copying>& copying) {
+    const auto& [to, from, life, host_life, cursor] = *copying;
+    if (nodes_[to].state == State::kGone || nodes_[to].incarnation != life) return;
+    if (!CanCopy(from, to) || nodes_[from].incarnation != host_life) return WelcomeLater(to);
+    const Slice slice = nodes_[from].replica->Everything(
+        to, copying->cursor, {.keys = 1, .bytes = kMostEnvelopeBytes}, Local(from));
+    for (const Envelope& envelope : slice.envelopes) {
+      const auto carried = From(from, life, envelope.bytes);
+      Push({now_ + network_.latency(), 0, Kind::kArrive, to, nullptr, carried, nullptr});
+    }
+    if (slice.last) return;
+    Push({.at = now_ + kBetweenSlices, .kind = Kind::kSlice, .copying = copying});
   }
 
   // ---- Quiet ----
@@ -329,6 +358,7 @@ class Run final : public Cluster {
   std::vector<Node> nodes_;
   NodeSet members_ = 0;
   std::priority_queue<Event> events_;
+  Progress progress_;
   uint64_t order_ = 0;
   Instant now_ = kStart;
   Instant quiet_at_ = kStart;

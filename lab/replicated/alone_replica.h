@@ -39,7 +39,9 @@ class AloneReplica final : public Replica {
     good = false;
     return {};
   }
-  std::vector<Envelope> Everything(uint32_t, Instant) override { return {}; }
+  Slice Everything(uint32_t, CopyCursor&, const SliceSize&, Instant) override {
+    return {.envelopes = {}, .last = true};
+  }
 
  private:
   SharedBucket PartOf(const SharedBucket& limit) const {

@@ -42,8 +42,8 @@ class MergedBirths final : public Replica {
   std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override {
     return queue_->Receive(bytes, now, good);
   }
-  std::vector<Envelope> Everything(uint32_t to, Instant now) override {
-    return queue_->Everything(to, now);
+  Slice Everything(uint32_t to, CopyCursor& cursor, const SliceSize& most, Instant now) override {
+    return queue_->Everything(to, cursor, most, now);
   }
 
  private:

@@ -141,6 +141,24 @@ uint64_t BurstTiers::Refund(State& state, const Receipt& receipt, uint64_t n, In
   return back;
 }
 
+uint64_t BurstTiers::Cancel(State& state, const Receipt& receipt, uint64_t n, Instant now) const {
+  now = Latest(state, now);
+  uint64_t back = 0;
+  for (size_t i = state.tiers.size(); i-- > 0 && n > 0;) {
+    TierState& tier = state.tiers[i];
+    const uint64_t off = std::min(n, receipt.by_tier[i]);
+    n -= off;
+    // A log forgets the oldest first: if these hits are there, so are all since.
+    const uint64_t removed = tier.hits.Remove(receipt.at, off);
+    if (receipt.at >= WindowStart(tiers[i], now)) back += removed;
+    const bool entered = tier.entered && tier.entry == receipt.at;
+    if (removed == 0 || !entered) continue;
+    tier.entered = tier.hits.CountFrom(tier.entry) > 0;
+    tier.entry = tier.entered ? tier.hits.NthFrom(tier.entry, 1) : Instant{};
+  }
+  return back;
+}
+
 Instant BurstTiers::NextChange(const State& state, Instant now) const {
   Instant next = kEndOfTime;
   for (size_t i = 0; i < state.tiers.size(); ++i) {

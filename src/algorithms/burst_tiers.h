@@ -80,6 +80,11 @@ struct BurstTiers {
   Receipt Charge(State& state, uint64_t n, Instant now) const;
   // From the greatest tier charged downwards; the tiers' states stay.
   uint64_t Refund(State& state, const Receipt& receipt, uint64_t n, Instant now) const;
+  // As if n fewer had been asked for: of the greatest tier charged first, the hits go, and a tier that
+  // it had entered for these alone is left again; if others have hit it since, it was the first of them
+  // who entered it. A tier that has forgotten the hits since stays as it is. Others stay in the tiers
+  // that they were granted, though there might have been room in a lower one.
+  uint64_t Cancel(State& state, const Receipt& receipt, uint64_t n, Instant now) const;
   Instant When(const State& state, uint64_t n, Instant from) const;
   // When nothing counts, nothing is active and nothing is cooling any more.
   Instant Reset(const State& state, Instant now) const;

@@ -94,7 +94,7 @@ bool RefundMarks::Close(uint64_t ticket) {
 }
 
 void RefundMarks::Rescale(uint64_t old_ticks, uint64_t new_ticks) {
-  const std::vector<Entry> before = std::move(entries_);
+  const Entries before = std::move(entries_);
   entries_.clear();
   newest_ = 0;
   uint128 mark = 0;

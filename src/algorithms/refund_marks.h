@@ -36,7 +36,7 @@
 // Marks are in ticks of the bucket (token_bucket.h).
 #pragma once
 
-#include <vector>
+#include <absl/container/inlined_vector.h>
 
 #include "algorithms/algorithm.h"
 
@@ -63,7 +63,10 @@ class RefundMarks {
 
   bool empty() const { return entries_.empty(); }
   size_t entries() const { return entries_.size(); }
-  size_t bytes() const { return entries_.capacity() * sizeof(Entry); }
+  // Bytes on the heap: none for a single entry, as of a request that may yet be cancelled.
+  size_t bytes() const {
+    return entries_.capacity() > kInline ? entries_.capacity() * sizeof(Entry) : 0;
+  }
   bool operator==(const RefundMarks&) const = default;
 
  private:
@@ -75,13 +78,16 @@ class RefundMarks {
     bool operator==(const Entry&) const = default;
   };
 
+  static constexpr size_t kInline = 1;
+  using Entries = absl::InlinedVector<Entry, kInline>;
+
   // The entry of a ticket; entries_.size() if there is none.
   size_t Find(uint64_t ticket) const;
   // Entry `from` and those after it fall by `ticks`, which its mark has; those before it as needed.
   void TakeOff(size_t from, uint128 ticks);
   void MergeClosest();
 
-  std::vector<Entry> entries_;
+  Entries entries_;
   uint128 newest_ = 0;  // the mark of the last entry: the sum of all `above`
   uint64_t next_ = 1;
 };

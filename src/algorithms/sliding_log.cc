@@ -31,12 +31,17 @@ SlidingLog::Receipt SlidingLog::Take(State& state, uint64_t n, Instant now) cons
   return state.admitted.Add(now, n);
 }
 
-void SlidingLog::Reject(State& state, uint64_t n, Instant now) const {
-  if (!keep_rejected) return;
+SlidingLog::Receipt SlidingLog::Reject(State& state, uint64_t n, Instant now) const {
+  if (!keep_rejected) return now;
   now = Latest(state, now);
   Forget(state, now);
   state.rejected.Add(now, std::min(n, limit));
   state.rejected.KeepNewest(limit);
+  return now;
+}
+
+void SlidingLog::Forgive(State& state, Receipt receipt, uint64_t n) const {
+  state.rejected.Remove(receipt, std::min(n, limit));
 }
 
 uint64_t SlidingLog::Refund(State& state, Receipt receipt, uint64_t n, Instant now) const {

@@ -33,7 +33,10 @@ struct SlidingLog {
   Receipt Take(State& state, uint64_t n, Instant now) const;
   Receipt Charge(State& state, uint64_t n, Instant now) const { return Take(state, n, now); }
   // A request for n was refused: with keep_rejected, min(n, limit) are kept, else nothing happens.
-  void Reject(State& state, uint64_t n, Instant now) const;
+  // Returns the instant under which they are.
+  Receipt Reject(State& state, uint64_t n, Instant now) const;
+  // Takes it back. Older refusals that it pushed out do not come back.
+  void Forgive(State& state, Receipt receipt, uint64_t n) const;
   uint64_t Refund(State& state, Receipt receipt, uint64_t n, Instant now) const;
   // Gives back up to n of what counts, the newest first; returns how many.
   uint64_t RefundNewest(State& state, uint64_t n, Instant now) const;

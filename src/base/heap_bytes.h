@@ -1,4 +1,5 @@
-// What an allocation really takes: the allocator rounds it up and keeps a word beside it.
+// What an allocation really takes (the allocator rounds it up and keeps a word beside it), and giving
+// it back.
 #pragma once
 
 #include <algorithm>
@@ -16,5 +17,8 @@ constexpr size_t ChunkBytes(size_t bytes) {
 inline size_t ChunkBytes(const std::string& text) {
   return text.capacity() < sizeof(std::string) / 2 ? 0 : ChunkBytes(text.capacity() + 1);
 }
+
+// Gives back what it has allocated. Assigning an empty string does not: the memory is kept.
+inline void Release(std::string& text) { std::string().swap(text); }
 
 }  // namespace weir

@@ -1,5 +1,8 @@
 // Two lives of one name have met. Each asks the members whom they take for the node of that name: the one
-// that fewer of those who answer have accepted yields, and on a tie the one that started later.
+// that fewer of those who answer have accepted yields. On a tie one that nobody has accepted yet yields to one
+// that has joined, and else the one that started later. Members whose own name is disputed have no vote, or two
+// lives of a name would keep each other in office. Who must yield tells its rival so, and ends once that says that it
+// stays.
 //
 // Pure: the node asks, and tells the answers.
 #pragma once
@@ -18,6 +21,7 @@ struct Namesake {
   uint32_t incarnation = 0;
   uint64_t birthmark = 0;
   std::string address;
+  bool joined = false;  // as far as is known
 
   // Lives are numbered by the time of their start.
   bool StartedBefore(const Namesake& other) const {
@@ -32,15 +36,20 @@ struct Dispute {
   Namesake rival;
   Instant ends{};
   Instant next_poll{};
-  std::map<uint32_t, bool> votes;  // by member: for this node or not
+  enum class Vote { kNone, kFor, kAgainst };
+  std::map<uint32_t, Vote> votes;  // by member that has answered
+  bool confirming = false;         // the rival is asked whether it stays
+  uint64_t stamp = 0;              // of that question
 
-  size_t For() const {
-    return static_cast<size_t>(
-        std::count_if(votes.begin(), votes.end(), [](const auto& vote) { return vote.second; }));
+  size_t For() const { return Count(Vote::kFor); }
+  size_t Against() const { return Count(Vote::kAgainst); }
+  size_t Count(Vote vote) const {
+    return static_cast<size_t>(std::count_if(
+        votes.begin(), votes.end(), [vote](const auto& one) { return one.second == vote; }));
   }
-  size_t Against() const { return votes.size() - For(); }
   bool MustYield(const Namesake& self) const {
-    return Against() != For() ? Against() > For() : rival.StartedBefore(self);
+    if (Against() != For()) return Against() > For();
+    return self.joined != rival.joined ? rival.joined : rival.StartedBefore(self);
   }
 };
 

@@ -60,7 +60,7 @@ void Membership::SetSeeds(const std::vector<Member>& members, Instant now) {
     const auto old = std::find_if(seeds_.begin(), seeds_.end(),
                                   [&](const Seed& seed) { return seed.address == member.address; });
     seeds.push_back(old != seeds_.end() ? *old
-                                        : Seed{member.address, now, options_.first_greetings});
+                                        : Seed{member.address, now, options_.first_greetings, now});
   }
   seeds_ = std::move(seeds);
 }
@@ -89,6 +89,48 @@ Peer* Membership::Learn(const std::string& id, const std::string& address, Insta
   return &place->second;
 }
 
+bool Membership::IsFoundByList(const Peer& peer) const {
+  if (peer.listed) return peer.address == peer.listed_at;
+  return std::any_of(seeds_.begin(), seeds_.end(),
+                     [&](const Seed& seed) { return seed.address == peer.address; });
+}
+
+void Membership::MetSelfAt(const std::string& address) {
+  for (Seed& seed : seeds_) {
+    if (seed.address == address) seed.met = NodeNumber(self_);
+  }
+}
+
+// Whoever is dead is known by his name.
+bool Membership::IsKnown(const Seed& seed) const {
+  return seed.met == NodeNumber(self_) ||
+         std::any_of(peers_.begin(), peers_.end(), [&](const auto& one) {
+           return one.second.address == seed.address || one.first == seed.met;
+         });
+}
+
+std::vector<std::pair<std::string, Instant>> Membership::Silent(Duration patience,
+                                                                Instant now) const {
+  std::vector<std::pair<std::string, Instant>> silent;
+  for (const Seed& seed : seeds_) {
+    if (!IsKnown(seed) && After(seed.since, patience) <= now) {
+      silent.emplace_back(seed.address, seed.since);
+    }
+  }
+  return silent;
+}
+
+bool Membership::IsSilent(const std::string& address) const {
+  return std::any_of(seeds_.begin(), seeds_.end(),
+                     [&](const Seed& seed) { return seed.address == address && !IsKnown(seed); });
+}
+
+bool Membership::IsAliveAt(const std::string& address) const {
+  return std::any_of(peers_.begin(), peers_.end(), [&](const auto& one) {
+    return one.second.alive && one.second.address == address;
+  });
+}
+
 void Membership::MetAt(const std::string& address, const Peer& peer) {
   for (Seed& seed : seeds_) {
     if (seed.address == address) seed.met = peer.number;
@@ -100,6 +142,7 @@ Membership::News Membership::Heard(Peer& peer, uint32_t incarnation, Instant now
   const bool returned = !peer.alive;
   peer.incarnation = incarnation;
   peer.alive = true;
+  peer.left = false;
   peer.last_heard = now;
   peer.missed = 0;
   if (returned || new_life) peer.next_call = After(now, QuietOf(peer));
@@ -140,6 +183,7 @@ void Membership::CallAlive(Peer& peer, Instant now, Calls& calls) {
 }
 
 bool Membership::IsAlive(const Seed& seed) const {
+  if (seed.met == NodeNumber(self_)) return true;
   return std::any_of(peers_.begin(), peers_.end(), [&](const auto& one) {
     const Peer& peer = one.second;
     return peer.alive && (peer.address == seed.address || peer.number == seed.met);
@@ -158,7 +202,7 @@ Membership::Calls Membership::Due(Instant now) {
     if (peer.alive) {
       CallAlive(peer, now, calls);
     } else {
-      calls.greetings.push_back(peer.address);
+      calls.quiet.push_back(&peer);
       peer.next_call = After(now, peer.patience);
       peer.patience = NextPatience(peer.patience);
     }

@@ -52,6 +52,14 @@ class Membership {
   // Whoever has the key. Null if there is no room, or if the cluster is a named one.
   Peer* Learn(const std::string& id, const std::string& address, Instant now);
 
+  // Whether those who know only the list find it: it is where the list has it.
+  bool IsFoundByList(const Peer& peer) const;
+  // Of an open cluster: this node itself answers there.
+  void MetSelfAt(const std::string& address);
+  // Addresses of the list where nobody was met for so long, and since when; and whether it is one.
+  std::vector<std::pair<std::string, Instant>> Silent(Duration patience, Instant now) const;
+  bool IsSilent(const std::string& address) const;
+  bool IsAliveAt(const std::string& address) const;
   // It has told its name from there. A node may have several addresses on the list, as of both families.
   void MetAt(const std::string& address, const Peer& peer);
   // An authentic datagram for this node came from it.
@@ -63,7 +71,8 @@ class Membership {
   // Who is to be called now.
   struct Calls {
     std::vector<Peer*> pings;
-    std::vector<std::string> greetings;  // addresses
+    std::vector<Peer*> quiet;            // to be greeted
+    std::vector<std::string> greetings;  // addresses, of whomever
     std::vector<const Peer*> died;       // just now
   };
   Calls Due(Instant now);
@@ -84,6 +93,7 @@ class Membership {
     std::string address;
     Instant next_call{};
     Duration patience{};
+    Instant since{};   // it is on the list
     uint32_t met = 0;  // who was last met there
   };
 
@@ -91,6 +101,7 @@ class Membership {
   void SetNamed(const std::vector<Member>& members, Instant now);
   void SetSeeds(const std::vector<Member>& members, Instant now);
   bool IsAlive(const Seed& seed) const;
+  bool IsKnown(const Seed& seed) const;
   Duration QuietOf(const Peer& peer) const;
   void CallAlive(Peer& peer, Instant now, Calls& calls);
   bool IsGone(const Peer& peer, Instant now) const;

@@ -27,7 +27,9 @@ void AppendFixed(uint64_t number, int bytes, std::string& out) {
   for (int i = 0; i < bytes; ++i) out.push_back(static_cast<char>(number >> (8 * i)));
 }
 
-constexpr int kStampBytes = 8, kMarkBytes = 8, kNamesBytes = 4, kLifeBytes = 4;
+constexpr int kStampBytes = 8, kMarkBytes = 8, kNamesBytes = 4, kLifeBytes = 4, kNodeBytes = 4;
+// What may come with an answer to a greeting, length and kind included.
+constexpr int kBareHolderBytes = 2 + kLifeBytes + kMarkBytes + 1;
 
 std::string Stamped(uint64_t stamp, const Identity& from) {
   std::string body;
@@ -91,7 +93,18 @@ bool ReadHolder(std::string_view body, Message& message) {
   message.life = static_cast<uint32_t>(life);
   message.body = body;
   if (!TakeFixed(message.body, kMarkBytes, message.from.birthmark)) return false;
+  uint64_t votes = 0;
+  if (!TakeFixed(message.body, 1, votes)) return false;
+  message.votes = votes != 0;
   return message.body.size() <= kMostAddressBytes;
+}
+
+bool ReadPlace(std::string_view body, Message& message) {
+  uint64_t node = 0;
+  if (!TakeFixed(body, kNodeBytes, node)) return false;
+  message.node = static_cast<uint32_t>(node);
+  message.body = body;
+  return !body.empty() && body.size() <= kMostAddressBytes;
 }
 
 bool ReadOne(std::string_view body, Message& message) {
@@ -100,6 +113,8 @@ bool ReadOne(std::string_view body, Message& message) {
   body.remove_prefix(1);
   switch (message.kind) {
     case Kind::kGreeting: return ReadStamped(body, true, message) && !message.from.id.empty();
+    case Kind::kYield:
+    case Kind::kStay:
     case Kind::kPing: return ReadStamped(body, false, message) && !message.from.id.empty();
     case Kind::kPong: return ReadStamped(body, false, message);
     case Kind::kEnvelope: message.body = body; return !body.empty();
@@ -113,15 +128,22 @@ bool ReadOne(std::string_view body, Message& message) {
     case Kind::kWho:
     case Kind::kBye: return body.empty();
     case Kind::kHolder: return ReadHolder(body, message);
+    case Kind::kPlace: return ReadPlace(body, message);
   }
   return false;
 }
 
 }  // namespace
 
+size_t GreetingBytes() {
+  std::string greeting;
+  AppendGreeting(0, {}, greeting);
+  return greeting.size();
+}
+
 void AppendGreeting(uint64_t stamp, const Identity& from, std::string& out) {
   std::string body = Stamped(stamp, from);
-  body.resize(kStampBytes + 1 + kMostIdBytes + kMarkBytes + kNamesBytes);
+  body.resize(kStampBytes + 1 + kMostIdBytes + kMarkBytes + kNamesBytes + kBareHolderBytes);
   Append(Kind::kGreeting, body, out);
 }
 
@@ -131,6 +153,10 @@ void AppendPing(uint64_t stamp, const Identity& from, std::string& out) {
 
 void AppendPong(uint64_t stamp, const Identity& from, std::string& out) {
   Append(Kind::kPong, Stamped(stamp, from), out);
+}
+
+void AppendStamped(Kind kind, uint64_t stamp, const Identity& from, std::string& out) {
+  Append(kind, Stamped(stamp, from), out);
 }
 
 void AppendEnvelope(std::string_view envelope, std::string& out) {
@@ -147,12 +173,21 @@ void AppendNumbered(Kind kind, uint64_t number, std::string_view body, std::stri
   Append(kind, all += body, out);
 }
 
-void AppendHolder(uint32_t life, uint64_t birthmark, std::string_view address, std::string& out) {
+void AppendHolder(uint32_t life, uint64_t birthmark, bool votes, std::string_view address,
+                  std::string& out) {
   std::string body;
   AppendFixed(life, kLifeBytes, body);
   AppendFixed(birthmark, kMarkBytes, body);
+  AppendFixed(votes ? 1 : 0, 1, body);
   body += address.substr(0, kMostAddressBytes);
   Append(Kind::kHolder, body, out);
+}
+
+void AppendPlace(uint32_t node, std::string_view address, std::string& out) {
+  std::string body;
+  AppendFixed(node, kNodeBytes, body);
+  body += address.substr(0, kMostAddressBytes);
+  Append(Kind::kPlace, body, out);
 }
 
 void AppendBare(Kind kind, std::string& out) { Append(kind, "", out); }

@@ -15,7 +15,11 @@
 //   bye        I am about to end
 //   who        whom do you take for the node of my name?
 //   holder     him: his life, his birthmark and his address. Answers `who`, and refuses one who wants a
-//              name that another bears
+//              name that another bears. It is a vote, unless the sender's own name is disputed. Beside a
+//              pong to one of the sender's own name: the sender itself, which has joined
+//   yield      to one of the sender's own name: I would leave it to you. Will you stay?
+//   stay       I will: answers that, and gives its stamp back
+//   place      a node is there, and not where the list has it
 #pragma once
 
 #include <optional>
@@ -59,28 +63,41 @@ struct Message {
     kAnswer = 12,
     kWho = 13,
     kHolder = 14,
+    kPlace = 15,
+    kYield = 16,
+    kStay = 17,
   };
   Kind kind = Kind::kPing;
-  // Greeting, ping and pong: the sender's own time, for nobody else to understand, and who the sender
+  // Greeting, ping, pong, yield and stay: the sender's own time, for nobody else to understand, and who the sender
   // is; a pong that answers a ping has no name. Question and answer: the question's number.
   uint64_t stamp = 0;
   Identity from = {};
-  std::string_view body = {};  // of an envelope, a question, an answer; a holder's address
+  std::string_view body = {};  // of an envelope, a question, an answer; an address
   uint32_t life = 0;           // a holder's, whose birthmark is in `from`
+  bool votes = false;          // who tells the holder
+  uint32_t node = 0;           // the number of whoever is at a place
 };
 
 // What one is at most around an envelope: its length and kind.
 inline constexpr size_t kAroundEnvelopeBytes = 3;
 static_assert(kMostEnvelopeBytes + kAroundEnvelopeBytes <= kMostPlainBytes);
 
+inline constexpr size_t kAroundPlaceBytes = 8;  // and around an address
+
+// Of a greeting: all are as long, whatever the name.
+size_t GreetingBytes();
 void AppendGreeting(uint64_t stamp, const Identity& from, std::string& out);
 void AppendPing(uint64_t stamp, const Identity& from, std::string& out);
 void AppendPong(uint64_t stamp, const Identity& from, std::string& out);
+// kYield or kStay.
+void AppendStamped(Message::Kind kind, uint64_t stamp, const Identity& from, std::string& out);
 void AppendEnvelope(std::string_view envelope, std::string& out);
 void AppendAsk(size_t padding, std::string& out);
 // kQuestion or kAnswer.
 void AppendNumbered(Message::Kind kind, uint64_t number, std::string_view body, std::string& out);
-void AppendHolder(uint32_t life, uint64_t birthmark, std::string_view address, std::string& out);
+void AppendHolder(uint32_t life, uint64_t birthmark, bool votes, std::string_view address,
+                  std::string& out);
+void AppendPlace(uint32_t node, std::string_view address, std::string& out);
 void AppendBare(Message::Kind kind, std::string& out);  // without a body
 
 // All of them, or none if anything is wrong. They point into `bytes`.

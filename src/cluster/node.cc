@@ -33,6 +33,13 @@ std::optional<Error> Node::SetMembers(const std::vector<Member>& members, Instan
   if (std::optional<Error> error = members_.SetMembers(members, now)) return error;
   listed_ = true;
   UpdatePeers();
+  if (members_.Find(stranger_number_) != nullptr) strangers_ = {};  // it is none any more
+  for (const Member& member : members) {
+    if (member.id != options_.id || member.address == own_listed_at_) continue;
+    own_listed_at_ = member.address;
+    next_call_of_self_ = now;
+    self_patience_ = options_.membership.first_greetings;
+  }
   return std::nullopt;
 }
 
@@ -56,12 +63,10 @@ bool Node::KnowsHostOf(const std::string& address) const {
 void Node::Tick(Instant now) {
   if (!yielded_.empty()) return;
   const Membership::Calls calls = members_.Due(now);
-  for (Peer* peer : calls.pings) {
-    std::string plain;
-    AppendPing(Stamp(now), identity(), plain);
-    Send(*peer, plain);
-  }
+  for (Peer* peer : calls.pings) Ping(*peer, now);
+  for (Peer* peer : calls.quiet) GreetWherever(*peer, "", now);
   for (const std::string& address : calls.greetings) Greet(address, Stamp(now));
+  if (next_call_of_self_ <= now) CallSelf(now);
   for (const Peer* peer : calls.died) Note(Described(*peer) + " is dead");
   if (!calls.died.empty()) UpdatePeers();
   TickClaims(now);
@@ -74,7 +79,7 @@ void Node::Tick(Instant now) {
 Instant Node::NextTick() const {
   if (!yielded_.empty()) return kEndOfTime;
   return std::min({members_.NextCall(), correspondent_.NextTick(), NextCopy(),
-                   questions_.NextTick(), NextClaim()});
+                   questions_.NextTick(), NextClaim(), next_call_of_self_});
 }
 
 void Node::Leave(Instant now) {
@@ -89,6 +94,36 @@ void Node::Greet(const std::string& address, uint64_t stamp) {
   std::string plain;
   AppendGreeting(stamp, identity(), plain);
   transport_.Send(address, sealer_.SealForAnybody(plain));
+}
+
+void Node::Ping(Peer& peer, Instant now) {
+  std::string plain;
+  AppendPing(Stamp(now), identity(), plain);
+  AppendPlaces(peer.number, plain);
+  Send(peer, plain);
+}
+
+// By its stamp an answer tells to which greeting it is.
+void Node::GreetWherever(Peer& peer, const std::string& also, Instant now) {
+  std::set<std::string> places = {also, peer.address, peer.heard_from, peer.listed_at};
+  places.erase("");
+  peer.listed_answers = false;
+  uint64_t stamp = Stamp(now);
+  for (const std::string& place : places) {
+    if (place == peer.listed_at) peer.listed_stamp = stamp;
+    if (place == peer.heard_from) {
+      peer.heard_stamp = stamp;
+      peer.greeted_at = place;
+    }
+    Greet(place, stamp++);
+  }
+}
+
+// Until it has answered itself, once.
+void Node::CallSelf(Instant now) {
+  Greet(own_listed_at_, Stamp(now));
+  next_call_of_self_ = After(now, self_patience_);
+  self_patience_ = std::min(options_.membership.greet_every, 2 * self_patience_);
 }
 
 void Node::Send(Peer& peer, std::string_view plain) {

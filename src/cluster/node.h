@@ -110,7 +110,8 @@ class Node {
     size_t key = 0;                  // with which of the ring
     std::unique_ptr<Opener> opener;  // of a life that is not known yet
     Identity from;                   // if it says so
-    bool accepted = false;           // of the life that is accepted under its name, or the first
+    size_t bytes = 0;                // of the datagram
+    bool accepted = false;  // of the life that is accepted under its name, or the first there
   };
   // Whose state is being copied.
   struct Copying {
@@ -125,6 +126,9 @@ class Node {
   void SendTo(Origin life, const std::string& address, Peer& peer, std::string_view plain);
   Identity identity() const { return {options_.id, options_.birthmark, options_.names}; }
   void Greet(const std::string& address, uint64_t stamp);
+  void Ping(Peer& peer, Instant now);
+  void GreetWherever(Peer& peer, const std::string& also, Instant now);
+  void CallSelf(Instant now);
   void Post(std::vector<Envelope> envelopes);
   void UpdatePeers();
   void Note(const std::string& text) const;
@@ -135,12 +139,17 @@ class Node {
   void AnswerQuestion(const Message& message, Peer& peer, Instant now);
 
   // node_receive.cc
-  std::optional<Rejection> Open(std::string_view datagram, Opened& opened, Instant now);
+  std::optional<Rejection> Open(std::string_view datagram, const std::string& from, Opened& opened,
+                                Instant now);
   std::optional<Rejection> CheckIdentity(Opened& opened);
   std::optional<Rejection> Believe(Opened& opened, const std::string& from, Instant now);
   std::optional<Rejection> TakeSequence(Opened& opened, Instant now);
   bool IsFresh(const Message& message, Instant now) const;
   void AnswerGreeting(const Opened& opened, const std::string& from);
+  void Search(Peer& peer, const std::string& from, Instant now);
+  void FoundAt(Peer& peer, uint64_t stamp, Instant now);
+  void AppendPlaces(uint32_t to, std::string& plain);
+  void GreetAtPlace(const Message& message, Instant now);
   void Met(Peer& peer, Membership::News news, Instant now);
   void Handle(const Message& message, Peer& peer, Instant now);
   void TakeEnvelope(std::string_view bytes, Peer* peer, Instant now);
@@ -153,20 +162,33 @@ class Node {
   void Judge(Peer& peer, Instant now);
   void Accept(Peer& peer, Instant now);
   void Refuse(Peer& peer, uint64_t stamp, Instant now);
-  void TellHolder(Peer& peer, Origin asker, const std::string& address);
+  void TellHolder(Peer& peer, Origin asker, const std::string& address, Instant now);
   void TickClaims(Instant now);
   Instant NextClaim() const;
+  bool named() const;
+  void AcceptedBy(Peer& peer, Instant now);
+
+  // node_dispute.cc
   std::optional<Rejection> TakeNamesake(const Opened& opened, const std::string& from, Instant now);
   void HearHolder(const Message& message, Peer& peer, Instant now);
   void DisputeWith(const Namesake& rival, Instant now);
   void Poll(Instant now);
   void Decide(Instant now);
-  Namesake self_as_namesake() const { return {self_.incarnation, options_.birthmark, ""}; }
-  bool named() const;
-  void AcceptedBy(Peer& peer, Instant now);
+  void Confirm(Instant now);
+  void HearYield(const Namesake& rival, uint64_t stamp, Instant now);
+  void SendToNamesake(const Namesake& rival, Message::Kind kind, uint64_t stamp);
+  void Introduce(const Namesake& rival, Instant now);
+  void Stay(Instant now);
+  void Yield(const Dispute& decided);
+  Namesake self_as_namesake() const {
+    return {self_.incarnation, options_.birthmark, "", joined()};
+  }
+  bool joined() const { return ready_ || named(); }
+  bool disputed(Instant now) const;
 
   // node_problems.cc
   void NoteRejection(Rejection reason, const Opened& opened, const std::string& from, Instant now);
+  void NoteForeignKey(const std::string& from, Instant now);
   void NoteBadEnvelope(Peer& peer, Instant now);
   void CompareNames(Peer& peer, const Identity& from, Instant now);
   bool NamesDiffer(const Peer& peer) const;
@@ -178,6 +200,8 @@ class Node {
   std::string NamesakeText(const Peer& peer) const;
   std::string OwnNamesakeText() const;
   std::string StrangerText() const;
+  static std::string ForeignText(const std::string& address);
+  static std::string SilentText(const std::string& address);
   std::string DeadText(const Peer& peer) const;
   std::vector<Problem> Problems(Instant now) const;
 
@@ -215,12 +239,25 @@ class Node {
 
   Questions questions_;
 
+  // Where the list has this node: if another runs there, it bears this one's name.
+  std::string own_listed_at_;
+  Instant next_call_of_self_ = kEndOfTime;
+  Duration self_patience_{};
+
+  size_t next_place_ = 0;  // to be told
+
   std::optional<Dispute> dispute_;
-  Namesake namesake_;  // that was met last
+  Namesake namesake_;          // that was met last
+  Instant promised_{};         // to stay, until then
+  Peer::Trouble unconfirmed_;  // members take another for this one, which does not answer
   Peer::Trouble namesakes_, strangers_;
   std::string stranger_;
+  uint32_t stranger_number_ = 0;
+  std::map<std::string, Peer::Trouble>
+      foreign_;             // addresses from which somebody with another key talks
   uint64_t challenge_ = 0;  // the stamp of the last greeting to one who bears this node's name
   Instant next_challenge_{};
+  Instant next_introduction_{};  // by one of this node's own name is not heard before
   std::string yielded_;
 
   bool collision_noted_ = false;

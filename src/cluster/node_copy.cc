@@ -25,7 +25,11 @@ void Node::TickCopy(Instant now) {
   if (copying_.from != 0 && After(copying_.asked, options_.ask_again) > now) return;
   if (copying_.from != 0 && copying_.tries >= kMostTries) GiveUpCopy();
   if (copy_at_ > now) return;
-  if (const uint32_t next = NextToAsk(now); next != 0) Ask(next, now);
+  if (const uint32_t next = NextToAsk(now); next != 0) {
+    Ask(next, now);
+  } else if (copied_) {
+    copying_ = {};  // whoever was asked is gone, and there is nobody else to ask
+  }
 }
 
 Instant Node::NextCopy() const {
@@ -102,20 +106,16 @@ void Node::AnswerAsk(Peer& peer, Origin asker, const std::string& address, Insta
     AppendBare(Kind::kNothing, plain);
     return SendTo(asker, address, peer, plain);
   }
+  // One slice tells whether more would be too much: all is never written to learn that.
   constexpr size_t kRoom = kMostPlainBytes - kAroundEnvelopeBytes;
-  // What is surely too large is not written to learn that: requests wait for who writes.
-  if (correspondent_.LeastBytesOfEverything() > kRoom) {
+  CopyCursor cursor;
+  const Slice first = correspondent_.Everything(
+      peer.number, cursor, {.bytes = kRoom, .around = kAroundEnvelopeBytes}, now);
+  if (!first.last) {
     AppendBare(Kind::kLarge, plain);
-    return Send(peer, plain);
+    return SendTo(asker, address, peer, plain);
   }
-  for (const Envelope& envelope : correspondent_.Everything(peer.number, now)) {
-    if (plain.size() + envelope.bytes.size() + kAroundEnvelopeBytes > kRoom) {
-      plain.clear();
-      AppendBare(Kind::kLarge, plain);
-      return SendTo(asker, address, peer, plain);
-    }
-    AppendEnvelope(envelope.bytes, plain);
-  }
+  for (const Envelope& envelope : first.envelopes) AppendEnvelope(envelope.bytes, plain);
   AppendBare(Kind::kWhole, plain);
   invited_.erase(peer.number);
   copies_.given += 1;
@@ -160,7 +160,7 @@ void Node::GiveUpCopy() {
 std::unique_ptr<StateStream> Node::AnswerStream(std::string_view question, Instant now,
                                                 uint32_t* asker) {
   Opened opened;
-  std::optional<Rejection> reason = Open(question, opened, now);
+  std::optional<Rejection> reason = Open(question, "", opened, now);
   if (!yielded_.empty()) return nullptr;
   if (!reason && opened.head.for_anybody) reason = Rejection::kMalformed;
   if (!reason && opened.head.sender.node == self_.node) reason = Rejection::kImpostor;
@@ -178,11 +178,9 @@ std::unique_ptr<StateStream> Node::AnswerStream(std::string_view question, Insta
   if (asker != nullptr) *asker = opened.peer->number;
   invited_.erase(opened.peer->number);
   copies_.given += 1;
-  std::vector<Envelope> state = correspondent_.Everything(opened.peer->number, now);
-  for (const Envelope& envelope : state) copies_.bytes_out += envelope.bytes.size();
   return std::make_unique<StateStream>(
       keys_.keys()[opened.key], StateQuestion{opened.head.sender, self_, opened.head.sequence},
-      std::move(state));
+      correspondent_, copies_.bytes_out);
 }
 
 Node::Piece Node::TakePiece(std::string_view piece, Instant now) {

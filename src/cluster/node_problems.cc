@@ -10,14 +10,20 @@ constexpr Duration kWarnEvery = std::chrono::minutes(1);
 // What is wrong shows itself again before that: the dead are greeted every three seconds.
 constexpr Duration kTroubleLasts = std::chrono::seconds(15);
 constexpr Duration kNeverHeardAfter = std::chrono::seconds(5);
+constexpr char kNotLookedUp[] =
+    "what --peers names could not be looked up: this node knows of nobody. Is the name right, and "
+    "does the "
+    "resolver of this machine know it?";
+// Who has another key is not known by name. From where it comes, anybody may write: so addresses that are on no list are
+// few.
+constexpr size_t kMostForeign = 8, kMostForeignOfList = 64;
 
 }  // namespace
 
 std::string Node::KeyText(const Peer& peer) const {
   return Described(peer) +
          " seals with another key: no datagram of it can be opened here. Compare "
-         "--cluster-key-file "
-         "on both, and send SIGHUP to read it again";
+         "--cluster-key-file on both, and start again the one that has the wrong one";
 }
 
 std::string Node::VersionText(const Peer& peer) const {
@@ -55,6 +61,22 @@ std::string Node::StrangerText() const {
          " has the key, and is not on the list: add it to --peers of this node, or stop it";
 }
 
+std::string Node::ForeignText(const std::string& address) {
+  return "somebody at " + address +
+         " seals with another key: nothing of it can be opened here. If it is a node of this "
+         "cluster, "
+         "compare --cluster-key-file on both, and start again the one that has the wrong one; if "
+         "not, "
+         "keep it away from this port";
+}
+
+std::string Node::SilentText(const std::string& address) {
+  return "nobody answers at " + address +
+         ", an address of --peers. Does a node of this cluster run there, with the same key, and "
+         "does "
+         "its port pass UDP both ways? If it is gone for good, take the address out of the name";
+}
+
 void Node::Trouble(Peer::Trouble& trouble, const std::string& message, Instant now) {
   if (!trouble.now(now, kTroubleLasts)) trouble.since = now;
   trouble.seen = now;
@@ -71,12 +93,24 @@ void Node::NoteRejection(Rejection reason, const Opened& opened, const std::stri
     // write: so it counts only while that peer is not heard.
     if (peer == nullptr) peer = members_.FindAt(from);
     if (peer != nullptr && !peer->alive) Trouble(peer->key, KeyText(*peer), now);
+    const bool greeting = opened.bytes == GreetingBytes() + kSealBytes;
+    if (peer == nullptr && options_.membership.open && greeting) NoteForeignKey(from, now);
   } else if (reason == Rejection::kVersion && peer != nullptr) {
     Trouble(peer->version, VersionText(*peer), now);
   } else if (reason == Rejection::kStranger && !opened.from.id.empty()) {
-    stranger_ = "\"" + std::string(opened.from.id) + "\" at " + from;
+    if (!strangers_.now(now, kTroubleLasts)) {  // of several, one after the other
+      stranger_ = "\"" + std::string(opened.from.id) + "\" at " + from;
+      stranger_number_ = opened.head.sender.node;
+    }
     Trouble(strangers_, StrangerText(), now);
   }
+}
+
+void Node::NoteForeignKey(const std::string& from, Instant now) {
+  std::erase_if(foreign_, [&](const auto& one) { return !one.second.now(now, kTroubleLasts); });
+  const size_t most = members_.IsSilent(from) ? kMostForeignOfList : kMostForeign;
+  if (!foreign_.contains(from) && foreign_.size() >= most) return;
+  Trouble(foreign_[from], ForeignText(from), now);
 }
 
 void Node::NoteBadEnvelope(Peer& peer, Instant now) {
@@ -100,11 +134,24 @@ std::vector<Problem> Node::Problems(Instant now) const {
     if (there) all.push_back({code, about, text(), trouble.since});
     return there;
   };
+  if (!listed_ && After(started_, kNeverHeardAfter) <= now) {
+    all.push_back({"no_peers", "", kNotLookedUp, started_});
+  }
   add(namesakes_, "name_taken", "", [&] { return OwnNamesakeText(); });
   add(strangers_, "stranger", "", [&] { return StrangerText(); });
+  for (const auto& [address, trouble] : foreign_) {
+    if (members_.IsAliveAt(address)) continue;  // its key was put right
+    add(trouble, "wrong_cluster_key", address, [&] { return ForeignText(address); });
+  }
+  for (const auto& [address, since] : members_.Silent(kNeverHeardAfter, now)) {
+    const auto foreign = foreign_.find(address);
+    if (foreign != foreign_.end() && foreign->second.now(now, kTroubleLasts)) continue;
+    all.push_back({"peer_dead", address, SilentText(address), since});
+  }
   for (const auto& entry : members_.peers()) {
     const Peer& peer = entry.second;
-    const bool key = add(peer.key, "wrong_cluster_key", peer.id, [&] { return KeyText(peer); });
+    const bool key =
+        !peer.alive && add(peer.key, "wrong_cluster_key", peer.id, [&] { return KeyText(peer); });
     const bool version =
         add(peer.version, "peer_version", peer.id, [&] { return VersionText(peer); });
     if (peer.alive && NamesDiffer(peer)) {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "cluster/node.h"
 
 namespace weir::cluster {
@@ -8,7 +10,13 @@ using Kind = Message::Kind;
 constexpr uint64_t kLongestRoundTrip = 30'000'000'000;  // ns
 constexpr uint64_t kFreshFor = 5'000'000'000;           // ns, an answer to a greeting
 constexpr uint64_t kGreetingsAtOnce = 4;                // their stamps follow one another
+constexpr size_t kMostPlaces = 8;                       // told at a time, in turn
+constexpr size_t kMostPlaceBytes = 100;
+static_assert(kMostPlaces * (kMostPlaceBytes + kAroundPlaceBytes) + 200 < kMostPlainBytes);
 constexpr Duration kAskWhereEvery = std::chrono::seconds(1);
+// Where a peer is that speaks from elsewhere than the list has it: soon if it is not known, and seldom if
+// it is where the list has it, too.
+constexpr Duration kSearchEvery = std::chrono::seconds(3), kSearchSeldom = std::chrono::seconds(30);
 
 // A greeting is for anybody and stands alone; all else is for one node.
 bool IsOrdered(const std::vector<Message>& messages, bool for_anybody) {
@@ -23,7 +31,8 @@ bool IsOrdered(const std::vector<Message>& messages, bool for_anybody) {
 void Node::Receive(std::string_view datagram, const std::string& from, Instant now) {
   if (!yielded_.empty()) return;
   Opened opened;
-  std::optional<Rejection> reason = Open(datagram, opened, now);
+  opened.bytes = datagram.size();
+  std::optional<Rejection> reason = Open(datagram, from, opened, now);
   // Who is on the list is being looked up still: it will greet again.
   if (!listed_ && reason == Rejection::kStranger) return;
   if (!reason && opened.head.sender.node == self_.node) {
@@ -51,7 +60,8 @@ void Node::Reject(Rejection reason, Peer* peer) {
 }
 
 // Nothing has changed after it but what has come of the sender's numbers.
-std::optional<Rejection> Node::Open(std::string_view datagram, Opened& opened, Instant now) {
+std::optional<Rejection> Node::Open(std::string_view datagram, const std::string& from,
+                                    Opened& opened, Instant now) {
   const std::optional<SealedHead> head = ReadSealedHead(datagram);
   if (!head) return Rejection::kMalformed;
   opened.head = *head;
@@ -77,7 +87,11 @@ std::optional<Rejection> Node::Open(std::string_view datagram, Opened& opened, I
   if (known && mark != 0 && peer->birthmark != 0 && mark != peer->birthmark) {
     opened.by = claims && claim->birthmark == mark ? claim->opener.get() : anew();
   }
-  opened.accepted = peer == nullptr || peer->incarnation == 0 || opened.by == peer->opener.get();
+  // The first of a name is believed where the list or a member has it; elsewhere those are asked first.
+  const bool first = peer != nullptr && peer->incarnation == 0 &&
+                     (!peer->listed || peer->listed_at.empty() || from == peer->listed_at ||
+                      from == peer->told_at);
+  opened.accepted = peer == nullptr || first || opened.by == peer->opener.get();
   return TakeSequence(opened, now);
 }
 
@@ -130,9 +144,13 @@ std::optional<Rejection> Node::CheckIdentity(Opened& opened) {
   return stranger ? std::optional(Rejection::kStranger) : std::nullopt;
 }
 
+// One of this node's own name is also told whether this one has joined.
 void Node::AnswerGreeting(const Opened& opened, const std::string& from) {
   std::string plain;
   AppendPong(opened.messages.front().stamp, identity(), plain);
+  if (opened.head.sender.node == self_.node && joined()) {
+    AppendHolder(self_.incarnation, options_.birthmark, false, "", plain);
+  }
   const std::string datagram = sealer_.SealFor(opened.head.sender, plain);
   if (opened.peer != nullptr) {
     opened.peer->traffic.datagrams_out += 1;
@@ -148,6 +166,8 @@ std::optional<Rejection> Node::Believe(Opened& opened, const std::string& from, 
   }
   if (opened.peer == nullptr) return Rejection::kStranger;
   Peer& peer = *opened.peer;
+  // Of one who was never heard, what comes first must say who he is: his greeting is answered so.
+  if (peer.incarnation == 0 && opened.from.birthmark == 0) return Rejection::kOldLife;
   if (opened.opener != nullptr) peer.opener = std::move(opened.opener);
   if (peer.birthmark == 0) peer.birthmark = opened.from.birthmark;
   if (!from.empty() && peer.heard_from != from) peer.heard_from = from;
@@ -157,7 +177,52 @@ std::optional<Rejection> Node::Believe(Opened& opened, const std::string& from, 
   }
   Met(peer, members_.Heard(peer, opened.head.sender.incarnation, now), now);
   CompareNames(peer, opened.from, now);
+  if (!peer.listed || from.empty()) return std::nullopt;
+  if (from == peer.listed_at) {
+    peer.address = peer.listed_at;
+  } else {
+    Search(peer, from, now);
+  }
   return std::nullopt;
+}
+
+// It is reached where the list has it, if it answers there; else where it speaks from.
+void Node::Search(Peer& peer, const std::string& from, Instant now) {
+  if (peer.next_search > now) return;
+  peer.next_search = After(now, kSearchEvery);
+  GreetWherever(peer, from, now);
+}
+
+void Node::FoundAt(Peer& peer, uint64_t stamp, Instant now) {
+  if (!peer.listed) return;
+  if (stamp == peer.listed_stamp) {
+    peer.address = peer.listed_at;
+    peer.listed_answers = true;
+    peer.next_search = After(now, kSearchSeldom);
+  } else if (stamp == peer.heard_stamp && !peer.listed_answers) {
+    peer.address = peer.greeted_at;
+  }
+}
+
+// One that has just started, or was cut off meanwhile, knows only the list. Of two, one may do all the pinging: so
+// it goes with pings and with their answers.
+void Node::AppendPlaces(uint32_t to, std::string& plain) {
+  std::vector<const Peer*> elsewhere;
+  for (const auto& [number, peer] : members_.peers()) {
+    const bool tells = peer.alive && number != to && peer.address.size() <= kMostPlaceBytes;
+    if (tells && !members_.IsFoundByList(peer)) elsewhere.push_back(&peer);
+  }
+  for (size_t i = 0; i < std::min(elsewhere.size(), kMostPlaces); ++i) {
+    const Peer& peer = *elsewhere[next_place_++ % elsewhere.size()];
+    AppendPlace(peer.number, peer.address, plain);
+  }
+}
+
+void Node::GreetAtPlace(const Message& message, Instant now) {
+  Peer* peer = members_.Find(message.node);
+  if (peer != nullptr && peer->incarnation == 0) peer->told_at = message.body;
+  const bool unknown = peer == nullptr && options_.membership.open && message.node != self_.node;
+  if (unknown || (peer != nullptr && !peer->alive)) Greet(std::string(message.body), Stamp(now));
 }
 
 void Node::Met(Peer& peer, Membership::News news, Instant now) {
@@ -181,6 +246,7 @@ void Node::Handle(const Message& message, Peer& peer, Instant now) {
       AcceptedBy(peer, now);
       std::string plain;
       AppendPong(message.stamp, {"", options_.birthmark, options_.names}, plain);
+      AppendPlaces(peer.number, plain);
       return Send(peer, plain);
     }
     case Kind::kPong: {
@@ -188,11 +254,9 @@ void Node::Handle(const Message& message, Peer& peer, Instant now) {
       if (took < kLongestRoundTrip) peer.round_trip = Duration(static_cast<int64_t>(took));
       peer.latest_pong = std::max(peer.latest_pong, message.stamp);
       if (message.from.id.empty()) return AcceptedBy(peer, now);
-      if (message.stamp == peer.listed_stamp && peer.listed) peer.address = peer.listed_at;
+      if (IsFresh(message, now)) FoundAt(peer, message.stamp, now);
       if (peer.claim != nullptr && IsFresh(message, now)) Refuse(peer, message.stamp, now);
-      std::string plain;  // it knows a greeting only, which proves nothing
-      AppendPing(static_cast<uint64_t>(ToNanos(now)), identity(), plain);
-      return Send(peer, plain);
+      return Ping(peer, now);  // it knows a greeting only, which proves nothing
     }
     case Kind::kEnvelope: return TakeEnvelope(message.body, &peer, now);
     case Kind::kAsk: return AnswerAsk(peer, peer.life(), peer.address, now);
@@ -204,11 +268,15 @@ void Node::Handle(const Message& message, Peer& peer, Instant now) {
     case Kind::kAnswer: return questions_.Take(peer.number, message.stamp, message.body);
     case Kind::kBye:
       members_.Died(peer, now);
+      peer.left = true;
       Note(Described(peer) + " has left");
       if (peer.claim != nullptr) Judge(peer, now);
       return UpdatePeers();
-    case Kind::kWho: return TellHolder(peer, peer.life(), peer.address);
+    case Kind::kWho: return TellHolder(peer, peer.life(), peer.address, now);
     case Kind::kHolder: return HearHolder(message, peer, now);
+    case Kind::kPlace: return GreetAtPlace(message, now);
+    case Kind::kYield:
+    case Kind::kStay: return;  // are for those of the sender's own name
     case Kind::kWhole:
     case Kind::kLarge:
     case Kind::kNothing: return HandleCopy(message, peer, now);

@@ -24,16 +24,22 @@ struct Peer {
   std::string address;    // where it is reached
   bool listed = false;    // else it is known because it has the key
   std::string listed_at;  // where the list has it: there it is reached, unless its life that was
-                          // accepted did not answer there
+                          // accepted answers elsewhere only
 
   // Of its life that was last accepted; 0: none was.
   uint32_t incarnation = 0;
   uint64_t birthmark = 0;
+  std::string told_at;           // where members have met it, if nobody of that name was heard yet
   std::string heard_from;        // the address that its datagrams come from
   std::unique_ptr<Claim> claim;  // another that wants its name
-  uint64_t listed_stamp = 0;     // of the last challenge that went to where the list has it
-  bool accepts_me = false;       // it takes this life for the node of its name
+  // Of the last greetings that went to where the list has it, and to where it was heard.
+  uint64_t listed_stamp = 0, heard_stamp = 0;
+  std::string greeted_at;       // the latter
+  bool listed_answers = false;  // to the former
+  Instant next_search{};        // where it is reached; not before
+  bool accepts_me = false;      // it takes this life for the node of its name
   bool alive = false;
+  bool left = false;  // it has said that it ends
   Instant last_heard{};
   Duration round_trip = kUnknown;
 

@@ -153,7 +153,7 @@ void SharedLimits::Enter(const Use& use) {
 
 void SharedLimits::SetPeers(std::vector<uint32_t> peers) {
   const std::lock_guard lock(mutex_);
-  for (Replica* replica : std::initializer_list<Replica*>{&counter_, &queue_, &debt_}) {
+  for (Replica* replica : Replicas()) {
     replica->SetPeers(peers);
   }
 }
@@ -165,7 +165,7 @@ std::vector<Envelope> SharedLimits::Tick(Instant now) {
     const std::lock_guard lock(mutex_);
     for (Shard& shard : journal_) ReadJournal(shard);
     read_at_ = now;
-    for (Replica* replica : std::initializer_list<Replica*>{&counter_, &queue_, &debt_}) {
+    for (Replica* replica : Replicas()) {
       if (replica->NextTick() > now) continue;
       for (Envelope& envelope : replica->Tick(now)) out.push_back(std::move(envelope));
     }
@@ -212,7 +212,7 @@ std::vector<Envelope> SharedLimits::Receive(std::string_view bytes, Instant now,
 
 std::vector<Key> SharedLimits::KeepNews() {
   std::vector<Key> keys;
-  for (Replica* replica : std::initializer_list<Replica*>{&counter_, &queue_, &debt_}) {
+  for (Replica* replica : Replicas()) {
     for (const Change& change : replica->TakeChanges()) {
       keys.push_back(change.key);
       if (change.ticks == 0) continue;  // of how much, the state's limit tells
@@ -237,26 +237,34 @@ std::vector<Envelope> SharedLimits::Farewell(Instant now) {
   std::vector<Envelope> out;
   const std::lock_guard lock(mutex_);
   for (Shard& shard : journal_) ReadJournal(shard);
-  for (Replica* replica : std::initializer_list<Replica*>{&counter_, &queue_, &debt_}) {
+  for (Replica* replica : Replicas()) {
     for (Envelope& envelope : replica->Farewell(now)) out.push_back(std::move(envelope));
   }
   return out;
 }
 
-// A key is written with its hash.
-size_t SharedLimits::LeastBytesOfEverything() const {
+// Who waits for the lock waits for one slice, and once for the journal.
+Slice SharedLimits::Everything(uint32_t to, CopyCursor& cursor, const SliceSize& most,
+                               Instant now) {
   const std::lock_guard lock(mutex_);
-  return (counter_.keys() + queue_.keys() + debt_.keys()) * sizeof(Key);
-}
-
-std::vector<Envelope> SharedLimits::Everything(uint32_t to, Instant now) {
-  std::vector<Envelope> out;
-  const std::lock_guard lock(mutex_);
-  for (Shard& shard : journal_) ReadJournal(shard);
-  for (Replica* replica : std::initializer_list<Replica*>{&counter_, &queue_, &debt_}) {
-    for (Envelope& envelope : replica->Everything(to, now)) out.push_back(std::move(envelope));
+  if (cursor.at_start()) {
+    for (Shard& shard : journal_) ReadJournal(shard);
   }
-  return out;
+  Slice all;
+  SliceSize left = most;
+  for (const auto parts = Replicas(); cursor.part < parts.size();) {
+    Slice slice = parts[cursor.part]->Everything(to, cursor, left, now);
+    all.keys += slice.keys;
+    left.keys -= slice.keys;
+    for (Envelope& envelope : slice.envelopes) {
+      left.bytes -= std::min(left.bytes, envelope.bytes.size() + most.around);
+      all.envelopes.push_back(std::move(envelope));
+    }
+    if (!slice.last) return all;
+    cursor = {.part = cursor.part + 1};
+  }
+  all.last = true;
+  return all;
 }
 
 SharingCounts SharedLimits::Counts() const {

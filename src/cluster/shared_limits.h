@@ -74,8 +74,7 @@ class SharedLimits final : public SharedUse, public Correspondent {
   Instant NextTick() const override;
   std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override;
   std::vector<Envelope> Farewell(Instant now) override;
-  size_t LeastBytesOfEverything() const override;
-  std::vector<Envelope> Everything(uint32_t to, Instant now) override;
+  Slice Everything(uint32_t to, CopyCursor& cursor, const SliceSize& most, Instant now) override;
 
   SharingCounts Counts() const;
 
@@ -93,6 +92,7 @@ class SharedLimits final : public SharedUse, public Correspondent {
   };
 
   // These are called under mutex_.
+  std::array<Replica*, 3> Replicas() { return {&counter_, &queue_, &debt_}; }
   Replica& ReplicaFor(const SharedLimit& limit);
   void Enter(const Use& use);
   void ReadJournal(Shard& shard);

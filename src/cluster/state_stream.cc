@@ -20,21 +20,26 @@ AeadBytes KeyOf(const ClusterKey& key, const StateQuestion& question) {
 }  // namespace
 
 StateStream::StateStream(const ClusterKey& key, const StateQuestion& question,
-                         std::vector<Envelope> state)
-    : aead_(KeyOf(key, question), Aead::Use::kSeal), state_(std::move(state)) {}
+                         Correspondent& correspondent, uint64_t& bytes_out)
+    : aead_(KeyOf(key, question), Aead::Use::kSeal),
+      asker_(question.asker.node),
+      correspondent_(correspondent),
+      bytes_out_(bytes_out) {}
 
-std::optional<std::string> StateStream::Next() {
+std::optional<std::string> StateStream::Next(Instant now) {
   if (done_) return std::nullopt;
   constexpr size_t kRoom = kMostPieceBytes - kTagBytes - kAroundEnvelopeBytes;
   std::string plain;
-  for (; told_ < state_.size(); ++told_) {
-    const std::string& bytes = state_[told_].bytes;
-    if (plain.size() + bytes.size() + kAroundEnvelopeBytes > kRoom) break;
-    AppendEnvelope(bytes, plain);
-    state_[told_].bytes = {};  // as it goes
+  while (plain.empty()) {  // there may be nothing to tell of many keys
+    const Slice slice = correspondent_.Everything(
+        asker_, cursor_, {.bytes = kRoom, .around = kAroundEnvelopeBytes}, now);
+    for (const Envelope& envelope : slice.envelopes) {
+      AppendEnvelope(envelope.bytes, plain);
+      bytes_out_ += envelope.bytes.size();
+    }
+    done_ = slice.last;
+    if (done_) AppendBare(Message::Kind::kWhole, plain);
   }
-  done_ = told_ == state_.size();
-  if (done_) AppendBare(Message::Kind::kWhole, plain);
   std::string piece;
   aead_.Seal(pieces_++, "", plain, piece);
   return piece;

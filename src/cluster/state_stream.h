@@ -3,14 +3,16 @@
 // A stream answers one question and has a key of its own, derived from the lives of both nodes and the
 // question's sequence; pieces are numbered from 0. So no piece fits anywhere but in its place, and
 // there is nothing to remember against repetition. The last piece says that it is.
+//
+// A piece is one slice of the state (replication/copy.h), written when the one before is on its way: so
+// neither a lock is held nor memory taken for more than a piece at a time, however large the state is.
 #pragma once
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "cluster/aead.h"
-#include "replication/envelope.h"
+#include "replication/correspondent.h"
 
 namespace weir::cluster {
 
@@ -25,15 +27,19 @@ struct StateQuestion {
 // What the answerer sends.
 class StateStream {
  public:
-  StateStream(const ClusterKey& key, const StateQuestion& question, std::vector<Envelope> state);
+  // The correspondent's state, counted in `bytes_out`; both outlive this.
+  StateStream(const ClusterKey& key, const StateQuestion& question, Correspondent& correspondent,
+              uint64_t& bytes_out);
 
   // None after the last.
-  std::optional<std::string> Next();
+  std::optional<std::string> Next(Instant now);
 
  private:
   Aead aead_;
-  std::vector<Envelope> state_;
-  size_t told_ = 0;      // of state_
+  const uint32_t asker_;
+  Correspondent& correspondent_;
+  uint64_t& bytes_out_;
+  CopyCursor cursor_;
   uint64_t pieces_ = 0;  // so far
   bool done_ = false;
 };

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstring>
+
 namespace weir {
 namespace {
 
@@ -60,9 +62,14 @@ SqliteDatabase::~SqliteDatabase() {
   sqlite3_close(db_);
 }
 
+// An error of input or output has a cause that SQLite's own words do not tell: a full disk, for one.
 Error SqliteDatabase::Failed() const {
-  return {Code::kUnavailable, path_ + ": " + (db_ == nullptr ? "no memory" : sqlite3_errmsg(db_)),
-          ""};
+  std::string why = db_ == nullptr ? "no memory" : sqlite3_errmsg(db_);
+  const int code = db_ == nullptr ? SQLITE_OK : sqlite3_errcode(db_) & 0xff;
+  const bool of_system = code == SQLITE_IOERR || code == SQLITE_CANTOPEN;
+  const int cause = of_system ? sqlite3_system_errno(db_) : 0;
+  if (cause != 0) why += std::string(": ") + std::strerror(cause);
+  return {Code::kUnavailable, path_ + ": " + why, ""};
 }
 
 Result<sqlite3_stmt*> SqliteDatabase::Prepare(Sql sql) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "limiter/beyond_reach.h"  // what is told
 #include "weir/error.h"
 #include "weir/reach.h"
 
@@ -46,13 +47,9 @@ class AccessPolicy {
 };
 
 // What somebody is told who is known, and asks where he may not.
-inline constexpr std::string_view kNotThisNamespace =
-    "this token is for other namespaces: --token-file says for which";
 inline constexpr std::string_view kNotThisToken =
     "this token is not for that: --token-file says what it may, and where";
 inline constexpr std::string_view kNotAllNamespaces =
     "this token is not for all namespaces: name one, or show one that is (*)";
-inline constexpr std::string_view kNoNamespace =
-    "limits that requests bring with them belong to no namespace: a token for all (*) is needed";
 
 }  // namespace weir

@@ -35,7 +35,7 @@ constexpr CodeOnTheWire OnTheWire(Code code) {
 }
 
 constexpr int HttpStatus(Code code) { return OnTheWire(code).http; }
-constexpr int GrpcStatus(Code code) { return OnTheWire(code).grpc; }
+constexpr int GrpcCodeOf(Code code) { return OnTheWire(code).grpc; }
 constexpr std::string_view RespCode(Code code) { return OnTheWire(code).resp; }
 
 }  // namespace weir

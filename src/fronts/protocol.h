@@ -28,6 +28,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/executor.h"
 #include "base/turn.h"
 
 namespace weir {
@@ -50,9 +51,13 @@ class Link {
   // To be called, on the connection's own thread, after something was appended to out() at another
   // time than in Receive or Drain.
   virtual void Flush() = 0;
+  // The same, at the end of this turn of the loop: what was answered late in one turn is written once.
+  virtual void FlushSoon() = 0;
+  // The connection's thread: where what it waits for is answered. Outlives the connection.
+  virtual Executor& executor() = 0;
   // Runs `work` on the connection's thread, soon; from any thread. The work must not assume that
   // the connection still exists: it captures what tells (a weak_ptr).
-  virtual void Post(std::function<void(const Turn& now)> work) = 0;
+  void Post(std::function<void(const Turn& now)> work) { executor().Post(std::move(work)); }
   // The server's: outlives the link, and whoever asks from any thread.
   virtual Clock& clock() = 0;
 
@@ -111,8 +116,8 @@ class Protocol {
   virtual bool owes() const { return answering(); }
   // The peer sends nothing more, and may be gone: what it holds is released. Called once.
   virtual void HalfClosed(const Turn&) {}
-  // Whether it wants to know that a peer that sends nothing more was reached: it is then told by
-  // Delivered, before Closed, if it was.
+  // Whether it wants to know that its answers reached the peer's machine: it is told by Delivered once
+  // all that it owes did, before Closed.
   virtual bool asks_for_delivery() const { return false; }
   virtual void Delivered() {}
   // What is kept for the peer beside link.out() and what was not used, in bytes of memory.

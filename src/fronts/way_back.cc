@@ -111,12 +111,4 @@ bool ReserveOnThread(WayBack& way, const Turn& now, bool may_wait,
                                   {Code::kNotHeld, "the session has ended", "session"});
 }
 
-bool SettleOnThread(WayBack& way, Limiter& limiter, const SettleRequest& request, const Turn& now,
-                    SettleTold answer, SettleTold gone) {
-  const auto settle = [&](SettleDone done) { limiter.Settle(request, now, std::move(done)); };
-  return AskOnThread<Settled>(way, now, limiter.IsElsewhere(request.ticket), settle,
-                              std::move(answer), std::move(gone),
-                              {Code::kUnavailable, "the server ends", ""});
-}
-
 }  // namespace weir

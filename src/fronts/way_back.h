@@ -48,9 +48,4 @@ bool ReserveOnThread(WayBack& way, const Turn& now, bool may_wait,
                      const std::function<void(ReserveDone)>& reserve, ReserveTold answer,
                      ReserveTold gone = nullptr);
 
-// The same for a ticket to be settled, which another node may have issued.
-using SettleTold = std::function<void(const Result<Settled>&, const Turn& now)>;
-bool SettleOnThread(WayBack& way, Limiter& limiter, const SettleRequest& request, const Turn& now,
-                    SettleTold answer, SettleTold gone = nullptr);
-
 }  // namespace weir

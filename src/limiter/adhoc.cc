@@ -3,32 +3,50 @@
 
 namespace weir {
 
-void Limiter::Impl::DecideAdhoc(const AdhocRequest& request, Instant told, Decision& decision) {
-  decision.Clear();
-  const auto refuse = [&](Code code, std::string_view message) {
-    decision.error = code;
-    decision.message = message;
-  };
-  if (!adhoc_) return refuse(Code::kBadRequest, "limits carried by requests are switched off");
-  if (request.key.size() > kLongestSubject) {
-    return refuse(Code::kBadRequest, "the key is longer than 1024 bytes");
+void Limiter::Impl::PrepareAdhoc(const AdhocRequest& request, Instant now, Prepared& prepared) {
+  if (!adhoc_) {
+    return prepared.Fail(Code::kBadRequest, "limits carried by requests are switched off");
   }
-  if (request.burst == 0) return refuse(Code::kBadRequest, "the burst must be positive");
+  if (request.key.size() > kLongestSubject) {
+    return prepared.Fail(Code::kBadRequest, "the key is longer than 1024 bytes");
+  }
+  if (request.burst == 0) return prepared.Fail(Code::kBadRequest, "the burst must be positive");
   const CarriedLimits::Numbers numbers{.limit = request.limit,
                                        .per = request.per.count(),
                                        .burst = request.burst,
+                                       .remote = placement_.carried_remote(),
                                        .sharing = adhoc_sharing_};
-  const Instant now = time_.Of(told);
-  const LimitSlot* slot = CarriedSlot(numbers, now, decision.error, decision.message);
+  const LimitSlot* slot = CarriedSlot(numbers, now, prepared.error, prepared.message);
   if (slot == nullptr) return;
+  const Key key = adhoc_salt_ ^ hash_(request.key);
+  store_.Prefetch(key);
+  prepared.remote = numbers.remote;
+  prepared.charges.emplace_back(key, slot, request.cost, request.cost);
+}
 
-  Charge charge(adhoc_salt_ ^ hash_(request.key), slot, request.cost, request.cost);
-  const std::span<Charge> charges(&charge, 1);
-  const Admitted admitted =
-      request.cost == 0 ? store_.PeekNow(charges, now) : store_.AdmitNow(charges, now);
-  if (admitted.error != Code::kOk) return refuse(admitted.error, MessageOf(admitted.error));
+void Limiter::Impl::FinishAdhoc(const AdhocRequest& request, Instant now, Prepared& prepared,
+                                Decision& decision) {
+  decision.Clear();
+  decision.error = prepared.error;
+  decision.message = prepared.message;
+  if (prepared.error != Code::kOk) return;
+  const std::span<Charge> charges(prepared.charges);
+  ConcludeAdhoc(request,
+                request.cost == 0 ? store_.PeekNow(charges, now) : store_.AdmitNow(charges, now),
+                prepared, decision);
+}
+
+void Limiter::Impl::ConcludeAdhoc(const AdhocRequest& request, const Admitted& admitted,
+                                  const Prepared& prepared, Decision& decision) {
+  if (admitted.error != Code::kOk) {
+    decision.error = admitted.error;
+    decision.message = MessageOf(admitted.error);
+    return;
+  }
   if (request.cost > 0) adhoc_counts_.Add(admitted.allowed, admitted.granted);
+  const Charge& charge = prepared.charges[0];
   decision.allowed = admitted.allowed;
+  decision.degraded = admitted.degraded;
   decision.granted = admitted.granted;
   decision.retry_after = admitted.retry_after;
   decision.remaining = charge.remaining;

@@ -65,8 +65,9 @@ std::shared_ptr<CarriedLimits::Known> CarriedLimits::Find(const Numbers& numbers
   const auto found = known_.find(numbers);
   if (found != known_.end()) return found->second;
   if (known_.size() >= most_) GiveUpOldest(now);
-  const LimitSlot* slot =
-      table_.Add(LimitOf(numbers), SlotTraits{.carried = true, .sharing = numbers.sharing}, now);
+  const LimitSlot* slot = table_.Add(
+      LimitOf(numbers),
+      SlotTraits{.remote = numbers.remote, .carried = true, .sharing = numbers.sharing}, now);
   if (slot == nullptr) return nullptr;
   auto known = std::make_shared<Known>();
   known->slot = slot;

@@ -27,15 +27,8 @@ RateUnit UnitOf(Duration per) {
   return RateUnit::kUnknown;
 }
 
-// A descriptor on its way.
-struct Asked {
-  DescriptorMatch match;
-  size_t charge = SIZE_MAX;      // among the charges; SIZE_MAX: nothing to charge
-  std::optional<Charge> refund;  // what is to be given back
-};
-
-using AskedAll = absl::InlinedVector<Asked, 4>;
-using Charges = absl::InlinedVector<Charge, 4>;
+using AskedAll = decltype(PreparedDescriptors::asked);
+using Asked = PreparedDescriptors::Asked;
 
 // A rule that matches may cancel another rule's limit by its name.
 void CancelReplaced(AskedAll& asked) {
@@ -114,6 +107,7 @@ bool Limiter::Impl::AskDescriptor(const RulesInForce& rules, std::string_view do
     const std::optional<Coordination>& said = match.ns->coordination;
     const CarriedLimits::Numbers numbers{.limit = descriptor.limit->requests_per_unit,
                                          .per = per.count(),
+                                         .remote = placement_.carried_remote(),
                                          .sharing = said ? SharingOf(*said) : adhoc_sharing_};
     const LimitSlot* slot = CarriedSlot(numbers, now, decision.error, decision.message);
     if (slot == nullptr) return false;
@@ -150,66 +144,64 @@ bool Limiter::Impl::AskDescriptor(const RulesInForce& rules, std::string_view do
   return true;
 }
 
-void Limiter::Impl::DecideDescriptors(const DescriptorRequest& request, Instant told,
-                                      DescriptorDecision& decision) {
+bool Limiter::Impl::PrepareDescriptors(const RulesInForce& rules, const DescriptorRequest& request,
+                                       Instant now, weir::PreparedDescriptors& prepared,
+                                       DescriptorDecision& decision) {
+  prepared.Clear();
   decision.error = Code::kOk;
   decision.message = {};
-  decision.over = false;
+  decision.over = decision.degraded = false;
   decision.statuses.clear();
   if (request.domain.empty() || request.descriptors.empty()) {
     decision.error = Code::kBadRequest;
     decision.message = request.domain.empty() ? "the domain is empty" : "there is no descriptor";
-    return;
+    return false;
   }
   decision.statuses.resize(request.descriptors.size());
-  const Instant now = time_.Of(told);
-  const RulesInForce& rules = InForce();
-
-  AskedAll asked(request.descriptors.size());
+  AskedAll& asked = prepared.asked;
+  asked.resize(request.descriptors.size());
   for (size_t i = 0; i < asked.size(); ++i) {
     asked[i].match = rules.rules().MatchDescriptor(request.domain, request.descriptors[i].entries);
-    if (asked[i].match.ns == nullptr) return;  // a domain without rules limits nothing
+    if (asked[i].match.ns == nullptr) return false;  // a domain without rules limits nothing
   }
   CancelReplaced(asked);
-
-  Charges charges;
   for (size_t i = 0; i < asked.size(); ++i) {
     const Descriptor& descriptor = request.descriptors[i];
     const uint64_t hits = descriptor.hits_addend.value_or(request.hits_addend);
     std::optional<Charge> charge;
     if (!AskDescriptor(rules, request.domain, descriptor, hits, asked[i].match, now,
                        decision.statuses[i], charge, decision)) {
-      return;
+      return false;
     }
     if (!charge) continue;
     store_.Prefetch(charge->key);
-    if (descriptor.is_negative_hits) {
-      asked[i].refund = charge;
-    } else {
-      asked[i].charge = charges.size();
-      charges.push_back(*charge);
-    }
+    asked[i].carried = descriptor.limit.has_value();
+    prepared.remote = prepared.remote || charge->limit->traits.remote;
+    auto& to = descriptor.is_negative_hits ? prepared.refunds : prepared.charges;
+    (descriptor.is_negative_hits ? asked[i].refund : asked[i].charge) = to.size();
+    to.push_back(*charge);
   }
-  if (!charges.empty()) {
-    const Admitted admitted = store_.AdmitNow(std::span(charges), now);
-    if (admitted.error != Code::kOk) {
-      decision.error = admitted.error;
-      decision.message = MessageOf(admitted.error);
-      return;
-    }
-    decision.over = !admitted.allowed;
+  return true;
+}
+
+void Limiter::Impl::ConcludeDescriptors(const RulesInForce& rules, const Admitted& admitted,
+                                        const weir::PreparedDescriptors& prepared,
+                                        DescriptorDecision& decision) {
+  if (admitted.error != Code::kOk) {
+    decision.error = admitted.error;
+    decision.message = MessageOf(admitted.error);
+    return;
   }
-  // From here on nothing fails. Nothing of a request that ends in an error stays: so what is given
-  // back comes last.
-  for (size_t i = 0; i < asked.size(); ++i) {
-    if (asked[i].refund) {
-      store_.Refund(*asked[i].refund, now);
-      ShowCharge(*asked[i].refund, decision.statuses[i]);
-    }
-    if (asked[i].charge == SIZE_MAX) continue;
-    ShowCharge(charges[asked[i].charge], decision.statuses[i]);
-    if (asked[i].match.limit != nullptr && !request.descriptors[i].limit) {
-      CountDescriptor(*rules.DescriptorTallyOf(*asked[i].match.limit), decision.statuses[i]);
+  decision.over = !admitted.allowed;
+  decision.degraded = admitted.degraded;
+  for (size_t i = 0; i < prepared.asked.size(); ++i) {
+    const Asked& asked = prepared.asked[i];
+    DescriptorStatus& status = decision.statuses[i];
+    if (asked.refund != SIZE_MAX) ShowCharge(prepared.refunds[asked.refund], status);
+    if (asked.charge == SIZE_MAX) continue;
+    ShowCharge(prepared.charges[asked.charge], status);
+    if (asked.match.limit != nullptr && !asked.carried) {
+      CountDescriptor(*rules.DescriptorTallyOf(*asked.match.limit), status);
     }
   }
 }

@@ -64,6 +64,7 @@ void ExplainLimits(const RulesInForce& in_force, std::span<const RuleLimit> rule
 void Explain(const Admitted& admitted, const RulesInForce& in_force, const Match& match,
              std::span<const Charge> charges, Decision& decision) {
   decision.allowed = admitted.allowed;
+  decision.degraded = admitted.degraded;
   decision.granted = admitted.granted;
   decision.retry_after = admitted.retry_after;
   decision.remaining = kUnlimited;

@@ -22,7 +22,7 @@ std::string_view OutcomeName(Outcome outcome) {
 
 // ---- Sessions ----
 
-SessionId HoldBook::OpenSession(Duration ttl, Instant now,
+SessionId HoldBook::OpenSession(Duration ttl, uint64_t client, Instant now,
                                 const std::function<bool(const SessionId&)>& waits) {
   if (ttl != kNever && sessions_by_expiry_.size() >= most_sessions_ && !MakeRoomForSession(waits)) {
     return {};
@@ -30,6 +30,7 @@ SessionId HoldBook::OpenSession(Duration ttl, Instant now,
   const SessionId id = NewTicket(node_);
   Session& session = sessions_[id];
   session.ttl = ttl;
+  session.client = client;
   if (ttl != kNever) {
     session.expires = After(now, ttl);
     session.listed = sessions_by_expiry_.emplace(session.expires, id);
@@ -98,10 +99,11 @@ std::vector<Returned> HoldBook::TakeEnded(size_t most) {
 }
 
 // A renewal does not move a session in the list: that is done when its turn comes.
-std::vector<SessionId> HoldBook::ExpiredSessions(Instant now, size_t most) {
+std::vector<SessionId> HoldBook::ExpiredSessions(Instant now, size_t most, bool& more) {
   std::vector<SessionId> expired;
   auto it = sessions_by_expiry_.begin();
-  for (size_t i = 0; i < most && it != sessions_by_expiry_.end() && it->first <= now; ++i) {
+  const auto due = [&] { return it != sessions_by_expiry_.end() && it->first <= now; };
+  for (size_t i = 0; i < most && due(); ++i) {
     const SessionId id = it->second;
     Session& session = sessions_.find(id)->second;
     ++it;
@@ -112,6 +114,7 @@ std::vector<SessionId> HoldBook::ExpiredSessions(Instant now, size_t most) {
       session.listed = sessions_by_expiry_.emplace(session.expires, id);
     }
   }
+  more = due();
   return expired;
 }
 

@@ -70,8 +70,10 @@ class HoldBook {
 
   // One without a `ttl` is always opened; otherwise none (a false id) if there are too many, all of
   // which hold or, so `waits` says, wait for something.
-  SessionId OpenSession(Duration ttl, Instant now,
+  SessionId OpenSession(Duration ttl, uint64_t client, Instant now,
                         const std::function<bool(const SessionId&)>& waits);
+  // Whose session it is; 0: not known.
+  uint64_t ClientOf(const SessionId& session) const { return sessions_.at(session).client; }
   bool Renew(const SessionId& session, Instant now);
   bool HasSession(const SessionId& session) const { return sessions_.contains(session); }
   // From now on nobody has what it held; TakeEnded() gives it back. The session goes on.
@@ -96,9 +98,13 @@ class HoldBook {
   Result<Seized> Seize(const SessionId& session, const Ticket& transfer, Instant now,
                        const Reach* reach = nullptr);
 
-  // Sessions that were not renewed, and transfers that nobody has seized; at most so many.
-  std::vector<SessionId> ExpiredSessions(Instant now, size_t most);
+  // Sessions that were not renewed, and transfers that nobody has seized; at most so many. `more`: not all
+  // sessions whose time has come have been looked at.
+  std::vector<SessionId> ExpiredSessions(Instant now, size_t most, bool& more);
   std::vector<Returned> ExpireTransfers(Instant now, size_t most);
+  bool AnyTransferExpired(Instant now) const {
+    return !transfers_by_expiry_.empty() && transfers_by_expiry_.begin()->first <= now;
+  }
 
   size_t sessions() const { return sessions_.size(); }
   size_t holds() const { return holds_.size(); }
@@ -116,6 +122,7 @@ class HoldBook {
   using SessionsByExpiry = std::multimap<Instant, SessionId>;
   struct Session {
     Duration ttl = kNever;
+    uint64_t client = 0;
     Instant expires = kEndOfTime;
     Entry* first = nullptr;
     uint32_t era = 0;  // how often it gave up everything: what it held before is not its own

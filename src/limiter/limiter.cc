@@ -8,7 +8,6 @@ namespace weir {
 namespace {
 
 constexpr size_t kBatch = 16;
-constexpr uint64_t kMostSettled = uint64_t{1} << 53;  // so that no sum of them overflows soon
 constexpr uint64_t kLeastMemory = uint64_t{4} << 20;
 
 std::atomic<uint64_t> next_limiter_id{1};
@@ -38,6 +37,8 @@ std::string_view MessageOf(Code code) {
     case Code::kUnknownResource: return "the namespace has no resource of this name";
     case Code::kWrongKind: return "the resource is limited by copies: reserve it";
     case Code::kOverloaded: return "no memory is left for new keys of this limit, or for the limit";
+    case Code::kUnavailable:
+      return "a store that decides a limit of this request is away or too slow";
     default: return "";
   }
 }
@@ -51,8 +52,12 @@ Limiter::Impl::Impl(std::shared_ptr<const Rulebook> rules, const LimiterOptions&
       adhoc_salt_(SaltOf(hash_, "adhoc")),
       carried_salt_(SaltOf(hash_, "carried")),
       pool_salt_(SaltOf(hash_, "pool")),
+      deadline_(options.deadline),
       time_(now),
       store_(MemoryOf(options), time_.Of(now), options.max_limits),
+      remote_(options.remote_store ? options.remote_store(store_) : nullptr),
+      placement_{.has_remote = remote_ != nullptr, .all_remote = options.all_remote},
+      router_(store_, remote_.get()),
       tickets_(options.node, options.ticket_ttl, options.max_tickets, MemoryOf(options) / 4,
                store_),
       carried_(store_, MemoryOf(options)),
@@ -60,7 +65,7 @@ Limiter::Impl::Impl(std::shared_ptr<const Rulebook> rules, const LimiterOptions&
       holds_room_(&store_, store_.limits(), MemoryOf(options) / 2),
       holds_(options.node, options.holds_outstanding, holds_room_, MostSessions(options)),
       waiting_(holds_room_, store_.limits()),
-      names_(store_.limits()) {
+      names_(store_.limits(), placement_) {
   Install(std::move(rules), now);
 }
 
@@ -111,9 +116,12 @@ void Limiter::Impl::AddCharges(const RulesInForce& rules, const Request& request
   for (const RuleLimit& rule : limits) {
     const LimitInForce& in_force = rules[rule];
     if (in_force.slot == nullptr) {
-      if (in_force.without_slot && !shadow && !rule.shadow) prepared.Fail(Code::kOverloaded);
+      if (in_force.without_slot && !shadow && !rule.shadow) {
+        prepared.Fail(Code::kOverloaded, MessageOf(Code::kOverloaded));
+      }
       continue;
     }
+    prepared.remote = prepared.remote || in_force.remote;
     const Key key = KeyOf(in_force, rule, request, prepared.subject);
     store_.Prefetch(key);
     prepared.charges.emplace_back(key, in_force.slot, request.cost,
@@ -139,6 +147,7 @@ void Limiter::Impl::Prepare(const RulesInForce& rules, const Request& request, P
     return;
   }
   prepared.subject = hash_(request.subject);
+  if (request.settle) prepared.ns = hash_(request.namespace_name).low;
   if (prepared.match.enforcement == Enforcement::kOff) return;
   AddCharges(rules, request, prepared.match.limits, prepared);
   AddCharges(rules, request, prepared.match.contract, prepared);
@@ -158,33 +167,56 @@ void Limiter::Impl::Finish(const RulesInForce& rules, const Request& request, Mo
   if (mode == Mode::kLook) {
     if (!charges.empty()) admitted = store_.PeekNow(charges, now);
   } else if (request.settle) {
-    admitted = AdmitWithTicket(charges, now, decision);
+    admitted = AdmitWithTicket(prepared, now, decision);
     if (charges.empty()) admitted = {.allowed = true, .granted = request.cost};
   } else if (!charges.empty()) {
     admitted = store_.AdmitNow(charges, now);
   }
+  Conclude(rules, request, mode, admitted, now, prepared, decision);
+}
+
+void Limiter::Impl::Conclude(const RulesInForce& rules, const Request& request, Mode mode,
+                             const Admitted& admitted, Instant now, const Prepared& prepared,
+                             Decision& decision) {
   if (admitted.error != Code::kOk) [[unlikely]] {
     decision.error = admitted.error;
     decision.message = MessageOf(admitted.error);
     return;
   }
-  Explain(admitted, rules, prepared.match, charges, decision);
+  Explain(admitted, rules, prepared.match, prepared.charges, decision);
   if (mode == Mode::kTake) Count(rules, request, prepared, decision, now);
 }
 
-Admitted Limiter::Impl::AdmitWithTicket(std::span<Charge> charges, Instant now,
-                                        Decision& decision) {
+Admitted Limiter::Impl::AdmitWithTicket(Prepared& prepared, Instant now, Decision& decision) {
+  const std::span<Charge> charges(prepared.charges);
   std::vector<Receipt> receipts(charges.size());
   for (size_t i = 0; i < charges.size(); ++i) charges[i].receipt = &receipts[i];
   Admitted admitted{.allowed = true};
   if (!charges.empty()) admitted = store_.AdmitNow(charges, now);
+  // Nothing of what was refused is settled.
+  std::erase_if(receipts, [&](const Receipt& receipt) {
+    if (receipt.rejected > 0) store_.Close({&receipt, 1}, now);
+    return receipt.limit == nullptr || receipt.rejected > 0;
+  });
   if (admitted.error != Code::kOk || !admitted.allowed) return admitted;
-  std::erase_if(receipts, [](const Receipt& receipt) { return receipt.limit == nullptr; });
-  std::vector<Receipt> forgone;
-  const uint32_t owner = charges.empty() ? 0 : charges[0].limit->owner;
-  decision.ticket = tickets_.Issue(std::move(receipts), owner, now, &forgone);
-  store_.Forgo(forgone, now);
+  decision.ticket = IssueTicket(std::move(receipts), prepared, now);
   return admitted;
+}
+
+Ticket Limiter::Impl::IssueTicket(std::vector<Receipt> receipts, const Prepared& prepared,
+                                  Instant now) {
+  std::vector<Receipt> forgone;
+  const uint32_t owner = prepared.charges.empty() ? 0 : prepared.charges[0].limit->owner;
+  const Ticket ticket = tickets_.Issue(std::move(receipts), owner, prepared.ns, now, &forgone);
+  CloseReceipts(forgone, now);
+  return ticket;
+}
+
+// Nobody will settle these.
+void Limiter::Impl::CloseReceipts(std::span<const Receipt> receipts, Instant now) {
+  for (const Receipt& receipt : receipts) {
+    (receipt.remote ? *remote_ : static_cast<Store&>(store_)).Close({&receipt, 1}, now);
+  }
 }
 
 void Limiter::Impl::Count(const RulesInForce& rules, const Request& request,
@@ -219,6 +251,8 @@ void Limiter::Impl::Decide(const Request& request, Instant told, Mode mode, Deci
   const RulesInForce& rules = InForce();
   Prepared prepared;
   Prepare(rules, request, prepared);
+  if (prepared.remote) [[unlikely]]
+    return DecideWithoutWaiting(rules, request, told, now, mode, decision);
   Finish(rules, request, mode, now, prepared, decision);
 }
 
@@ -232,51 +266,29 @@ void Limiter::Impl::DecideBatch(std::span<const Request> requests, Instant told,
     for (size_t i = 0; i < n; ++i) __builtin_prefetch(requests[i].subject.data());
     for (size_t i = 0; i < n; ++i) Prepare(rules, requests[i], prepared[i]);
     for (size_t i = 0; i < n; ++i) {
-      Finish(rules, requests[i], Mode::kTake, now, prepared[i], out[i]);
+      if (prepared[i].remote) [[unlikely]] {
+        DecideWithoutWaiting(rules, requests[i], told, now, Mode::kTake, out[i]);
+      } else {
+        Finish(rules, requests[i], Mode::kTake, now, prepared[i], out[i]);
+      }
     }
     requests = requests.subspan(n);
     out = out.subspan(n);
   }
 }
 
-Result<Settled> Limiter::Impl::Settle(const SettleRequest& request, Instant told) {
-  if (request.cost > kMostSettled) {
-    return Error{Code::kBadRequest, "a cost is at most 2^53", "cost"};
-  }
-  const Instant now = time_.Of(told);
-  std::vector<uint32_t> owners;
-  const bool everywhere = request.reach == nullptr || request.reach->all;
-  if (!everywhere) {
-    for (const std::string& ns : request.reach->namespaces) {
-      owners.push_back(store_.limits().OwnerOf(ns));
-    }
-  }
-  const auto receipts = tickets_.Close(request.ticket, now, everywhere ? nullptr : &owners);
-  if (!receipts) {
-    return Error{Code::kUnknownTicket, "no such ticket: it was settled, has expired, or never was",
-                 "ticket"};
-  }
-  const MemoryStore::Settlement settled = store_.Settle(*receipts, request.cost, now);
-  return Settled{settled.charged, settled.remaining};
-}
-
-void Limiter::Impl::Settle(const SettleRequest& request, Instant told, const SettleDone& done) {
-  if (IsElsewhere(request.ticket) && request.cost <= kMostSettled) {
-    elsewhere_(request, done);
-  } else {
-    done(Settle(request, told));
-  }
-}
-
 void Limiter::Impl::Tick(Instant told) {
   const Instant now = time_.Of(told);
-  std::vector<Receipt> forgone;
-  tickets_.Expire(now, &forgone);
-  store_.Forgo(forgone, now);
+  for (bool more = true; more;) {
+    std::vector<Receipt> forgone;
+    more = tickets_.ExpireSome(now, &forgone);
+    CloseReceipts(forgone, now);
+  }
   TickHolds(now);
   Sample(now);
   carried_.Tick(now);
   store_.Tick(now);
+  if (remote_ != nullptr) remote_->Tick(now);
 }
 
 LimiterStats Limiter::Impl::Stats() {
@@ -290,6 +302,8 @@ LimiterStats Limiter::Impl::Stats() {
           .holds = holds_.holds(),
           .transfers = holds_.transfers(),
           .waiting = waiting_.size(),
+          .awaited = router_.waiting(),
+          .failures = router_.Failures(),
           .rulebook_version = version_.load()};
 }
 
@@ -312,12 +326,6 @@ void Limiter::Install(std::shared_ptr<const Rulebook> rules, Instant now) {
 }
 
 std::shared_ptr<const Rulebook> Limiter::rules() const { return impl_->InForce().shared_rules(); }
-
-void Limiter::Decide(const Request& request, Instant now, Done done) {
-  Decision decision;
-  impl_->Decide(request, now, Impl::Mode::kTake, decision);
-  done(decision);
-}
 
 void Limiter::Decide(const Request& request, Instant now, Decision& decision) {
   impl_->Decide(request, now, Impl::Mode::kTake, decision);
@@ -353,17 +361,23 @@ Result<Settled> Limiter::Settle(const Ticket& ticket, uint64_t cost, Instant now
   return impl_->Settle({ticket, cost, reach}, now);
 }
 
-void Limiter::Settle(const SettleRequest& request, Instant now, SettleDone done) {
-  impl_->Settle(request, now, done);
+When Limiter::Decide(DecideCall& call, Instant now) { return impl_->Decide(call, now); }
+size_t Limiter::Decide(std::span<DecideCall* const> calls, Instant now) {
+  return impl_->Decide(calls, now);
 }
-
-bool Limiter::IsElsewhere(const Ticket& ticket) const { return impl_->IsElsewhere(ticket); }
+When Limiter::Decide(DescriptorCall& call, Instant now) { return impl_->Decide(call, now); }
+When Limiter::Settle(SettleCall& call, Instant now) { return impl_->Settle(call, now); }
+void Limiter::Abandon(DecideCall& call, Instant now) { impl_->Abandon(call, now); }
+void Limiter::Abandon(DescriptorCall& call, Instant now) { impl_->Abandon(call, now); }
+void Limiter::Abandon(SettleCall& call, Instant now) { impl_->Abandon(call, now); }
 
 void Limiter::SettleElsewhere(ElsewhereSettler settler) {
   impl_->SettleElsewhere(std::move(settler));
 }
 
-SessionId Limiter::OpenSession(Duration ttl, Instant now) { return impl_->OpenSession(ttl, now); }
+SessionId Limiter::OpenSession(Duration ttl, Instant now, std::string_view client) {
+  return impl_->OpenSession(ttl, now, client);
+}
 
 bool Limiter::RenewSession(const SessionId& session, Instant now) {
   return impl_->RenewSession(session, now);

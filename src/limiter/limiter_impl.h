@@ -9,6 +9,8 @@
 
 #include <absl/container/inlined_vector.h>
 
+#include "base/polite_mutex.h"
+#include "limiter/call.h"
 #include "limiter/carried_limits.h"
 #include "limiter/hold_book.h"
 #include "limiter/rules_in_force.h"
@@ -16,6 +18,7 @@
 #include "limiter/ticket_book.h"
 #include "limiter/wait_room.h"
 #include "store/memory_store.h"
+#include "store/router.h"
 #include "weir/limiter.h"
 
 namespace weir {
@@ -26,30 +29,35 @@ class Limiter::Impl {
  public:
   Impl(std::shared_ptr<const Rulebook> rules, const LimiterOptions& options, Instant now);
 
-  // A request on its way: matched and hashed, its memory on the way to the cache.
-  struct Prepared {
-    Code error = Code::kOk;
-    std::string_view message;
-    Match match;
-    Key subject;                             // the hash of it
-    absl::InlinedVector<Charge, 3> charges;  // one for each limit that is limited, in order
-    void Fail(Code code) {
-      error = code;
-      message = MessageOf(code);
-    }
-  };
   enum class Mode { kTake, kLook };
 
   void Decide(const Request& request, Instant told, Mode mode, Decision& decision);
+  void DecideWithoutWaiting(const RulesInForce& rules, const Request& request, Instant told,
+                            Instant now, Mode mode, Decision& decision);
   void DecideBatch(std::span<const Request> requests, Instant told, std::span<Decision> out);
   void DecideDescriptors(const DescriptorRequest& request, Instant told,
                          DescriptorDecision& decision);
   void DecideAdhoc(const AdhocRequest& request, Instant told, Decision& decision);
   Result<Settled> Settle(const SettleRequest& request, Instant told);
-  void Settle(const SettleRequest& request, Instant told, const SettleDone& done);
-  bool IsElsewhere(const Ticket& ticket) const { return elsewhere_ && !tickets_.IsOwn(ticket); }
+
+  // Where it may be waited for (calls.cc).
+  When Decide(DecideCall& call, Instant told);
+  size_t Decide(std::span<DecideCall* const> calls, Instant told);
+  When Decide(DescriptorCall& call, Instant told);
+  When Settle(SettleCall& call, Instant told);
+  void Abandon(DecideCall& call, Instant told);
+  void Abandon(DescriptorCall& call, Instant told);
+  void Abandon(SettleCall& call, Instant told);
+  // The limiter's time, of what a caller says.
+  Instant TimeOf(Instant told) { return time_.Of(told); }
+  // A call that waited is answered (late.h).
+  void Answer(DecideCall& call, const Turn& now);
+  void Answer(DescriptorCall& call, const Turn& now);
+  void Answer(SettleCall& call, const Turn& now);
+  void GiveUp(SettleCall& call, const Turn& now);
+
   void SettleElsewhere(ElsewhereSettler settler) { elsewhere_ = std::move(settler); }
-  SessionId OpenSession(Duration ttl, Instant now_told);
+  SessionId OpenSession(Duration ttl, Instant now_told, std::string_view client);
   bool RenewSession(const SessionId& session, Instant now_told);
   void EndSession(const SessionId& session, Instant now_told);
   void ReleaseAll(const SessionId& session, Instant now_told);
@@ -86,9 +94,38 @@ class Limiter::Impl {
   void Prepare(const RulesInForce& rules, const Request& request, Prepared& prepared);
   void AddCharges(const RulesInForce& rules, const Request& request,
                   std::span<const RuleLimit> limits, Prepared& prepared);
+  void PrepareAdhoc(const AdhocRequest& request, Instant now, Prepared& prepared);
+  // At once, where nothing is remote.
   void Finish(const RulesInForce& rules, const Request& request, Mode mode, Instant now,
               Prepared& prepared, Decision& decision);
-  Admitted AdmitWithTicket(std::span<Charge> charges, Instant now, Decision& decision);
+  void FinishAdhoc(const AdhocRequest& request, Instant now, Prepared& prepared,
+                   Decision& decision);
+  // From what was admitted to the decision.
+  void Conclude(const RulesInForce& rules, const Request& request, Mode mode,
+                const Admitted& admitted, Instant now, const Prepared& prepared,
+                Decision& decision);
+  void ConcludeAdhoc(const AdhocRequest& request, const Admitted& admitted,
+                     const Prepared& prepared, Decision& decision);
+  Admitted AdmitWithTicket(Prepared& prepared, Instant now, Decision& decision);
+  Ticket IssueTicket(std::vector<Receipt> receipts, const Prepared& prepared, Instant now);
+
+  void PrepareCall(const RulesInForce& rules, Instant now, DecideCall& call);
+  When FinishCall(const RulesInForce& rules, Instant told, Instant now, DecideCall& call);
+  When Route(const RulesInForce& rules, Instant told, Instant now, DecideCall& call);
+  void ConcludeRouted(const RulesInForce& rules, Instant now, DecideCall& call);
+  Instant DeadlineOf(Instant told, Duration patience) const {
+    return After(told, std::min(patience, deadline_));
+  }
+
+  // False, and the error in the decision, if the request is at fault, or nothing limits it.
+  bool PrepareDescriptors(const RulesInForce& rules, const DescriptorRequest& request, Instant now,
+                          weir::PreparedDescriptors& prepared, DescriptorDecision& decision);
+  void ConcludeDescriptors(const RulesInForce& rules, const Admitted& admitted,
+                           const weir::PreparedDescriptors& prepared, DescriptorDecision& decision);
+  void SettleHere(SettleCall& call, std::span<const Receipt> receipts, Instant now);
+  void ConcludeSettle(SettleCall& call, Instant now);
+  void Reopen(SettleCall& call, Instant now);
+  void CloseReceipts(std::span<const Receipt> receipts, Instant now);
   void Count(const RulesInForce& rules, const Request& request, const Prepared& prepared,
              const Decision& decision, Instant now);
   void Sample(Instant now);
@@ -97,21 +134,27 @@ class Limiter::Impl {
     ReserveDone done;
     Result<Reservation> answer;
   };
+  // What is left to be done without the lock: callbacks are called, and die, there.
+  struct Aftermath {
+    std::vector<Told> told;
+    std::vector<Waiter> gone;
+    ~Aftermath();
+  };
   struct Attempt;
   // These are called under holds_mutex_.
   Attempt Try(const Wanted& wanted, bool behind_others, Instant now);
   void AdmitCopies(const Wanted& wanted, std::span<Charge> charges, bool behind_others, Instant now,
                    Attempt& attempt);
-  void Return(const Returned& returned, Instant now, std::vector<Told>& told);
-  void Serve(std::vector<Key> pools, Instant now, std::vector<Told>& told);
-  void EndLocked(const SessionId& session, Instant now, std::vector<Told>& told,
-                 std::vector<Waiter>& gone);
+  void Return(const std::vector<Returned>& all, Instant now);
+  void Answer(Waiter waiter, Result<Reservation> answer, Aftermath& after);
+  void ServeSome(Instant now, Aftermath& after);
+  void ServeFirst(Instant now, Aftermath& after);
+  bool ExpireSome(Instant now, Aftermath& after);
 
   void ReserveOrWait(Wanted wanted, Duration wait, std::optional<uint64_t> max_queue, Instant now,
                      ReserveDone done);
   void TickHolds(Instant now);
-  bool TickHoldsOnce(Instant now);
-  using Charges = absl::InlinedVector<Charge, 3>;  // one for each limit that is limited, in order
+  using Charges = Prepared::Charges;
   Charges CopyCharges(const RulesInForce& rules, std::span<const RuleLimit* const> limits,
                       const Request& request, bool shadow) const;
   Key KeyOf(const LimitInForce& limit, const RuleLimit& rule, const Request& request,
@@ -140,8 +183,12 @@ class Limiter::Impl {
   const Sharing adhoc_sharing_;  // by which nodes count those together
   const KeyedHash hash_;
   const Key adhoc_salt_, carried_salt_, pool_salt_;
+  const Duration deadline_;
   SteadyTime time_;
   MemoryStore store_;
+  const std::unique_ptr<Store> remote_;  // may be null
+  const Placement placement_;
+  Router router_;
   TicketBook tickets_;
   ElsewhereSettler elsewhere_;  // may be empty
   CarriedLimits carried_;
@@ -151,7 +198,7 @@ class Limiter::Impl {
   std::atomic<uint64_t> version_{0};
 
   const Instant copies_from_;  // none are granted before
-  std::mutex holds_mutex_;
+  PoliteMutex holds_mutex_;
   // Guarded by holds_mutex_.
   FairRoom holds_room_;  // of holds, transfers, sessions and those who wait
   HoldBook holds_;

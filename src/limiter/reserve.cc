@@ -8,15 +8,17 @@
 // it, but by whoever may have to wait: he tries, and queues up if that fails, under the lock; whoever
 // returns copies takes the lock afterwards and looks for waiters. So no return goes unseen.
 #include <algorithm>
-#include <thread>
 
+#include "limiter/beyond_reach.h"
 #include "limiter/limiter_impl.h"
 
 namespace weir {
 namespace {
 
-constexpr size_t kSlice = 1024;  // holds that are returned with the lock taken once: a millisecond
-constexpr int kTriesAtOnce = 4096;  // of waiters; the others have their turn with the next Tick
+// What is done with the lock taken once, in a millisecond or two; the rest has its turn with the next Tick.
+constexpr size_t kSlice =
+    1024;                     // holds that are returned, sessions that end, tries of those who wait
+constexpr size_t kFew = 256;  // waiters that are taken out
 
 using CopyLimits = absl::InlinedVector<const RuleLimit*, 4>;
 
@@ -34,6 +36,14 @@ Error ErrorOf(Code code) {
     return {code, "the resource is limited by rate: request it", "resource"};
   }
   return {code, std::string(MessageOf(code)), "resource"};
+}
+
+std::vector<Key> PoolsOf(const std::vector<Waiter>& waiters) {
+  std::vector<Key> pools;
+  for (const Waiter& waiter : waiters) {
+    pools.insert(pools.end(), waiter.blocked_by.begin(), waiter.blocked_by.end());
+  }
+  return pools;
 }
 
 constexpr std::string_view kGroupPrefix = "group:";
@@ -162,6 +172,9 @@ Limiter::Impl::Attempt Limiter::Impl::Try(const Wanted& wanted, bool behind_othe
 
 void Limiter::Impl::Reserve(const SessionId& session, const ReserveRequest& request, Instant told,
                             ReserveDone done) {
+  if (!Reaches(request.reach, request.namespace_name)) {
+    return done(Error{Code::kForbidden, std::string(kNotThisNamespace), "namespace"});
+  }
   const uint64_t least = request.min_copies.value_or(request.copies);
   if (least > request.copies) {
     return done(Error{Code::kBadRequest, "min_copies is greater than copies", "min_copies"});
@@ -220,11 +233,13 @@ void Limiter::Impl::ReserveOrWait(Wanted wanted, Duration wait, std::optional<ui
         answer = std::move(attempt.reservation);
       } else {
         const uint64_t ahead = max_queue ? waiting_.Count(wanted.queue(), wanted.subject) : 0;
+        const uint64_t client = holds_.ClientOf(wanted.session);
         Waiter waiter{.wanted = std::move(wanted),
                       .deadline = After(now, std::min(wait, kLongestWait)),
                       .done = std::move(done),
                       .blocked_by = std::move(attempt.blocked_by),
-                      .owner = attempt.hold.owner};
+                      .owner = attempt.hold.owner,
+                      .client = client};
         if ((!max_queue || ahead < *max_queue) && waiting_.HasRoom(waiter)) {
           waiting_.Add(std::move(waiter));
           return;
@@ -238,86 +253,100 @@ void Limiter::Impl::ReserveOrWait(Wanted wanted, Duration wait, std::optional<ui
   done(answer);
 }
 
-// Gives what was returned to those who wait for it. Adds to `told` whom to tell, without the lock.
-void Limiter::Impl::Return(const Returned& returned, Instant now, std::vector<Told>& told) {
-  for (const Key& pool : returned.pools) store_.Return(pool, returned.copies, now);
-  if (waiting_.empty()) return;
-  if (returned.share && returned.left == 0) {
-    for (Waiter& waiter : waiting_.TakeSharers(returned.queue, returned.subject)) {
-      Reservation done{.outcome = Outcome::kDone};
-      told.push_back({std::move(waiter.done), std::move(done)});
-    }
-  }
-  Serve({returned.pools.begin(), returned.pools.end()}, now, told);
-}
-
-// There may be room in these pools: the first who wait for them try, until nobody gets anything.
-// Whoever leaves a pool makes another the first of it, so that pool is looked at again.
-void Limiter::Impl::Serve(std::vector<Key> pools, Instant now, std::vector<Told>& told) {
-  for (int tries = 0; !pools.empty() && tries < kTriesAtOnce;) {
-    const Key pool = pools.back();
-    Waiter* const first = waiting_.First(pool);
-    if (first == nullptr) {
-      pools.pop_back();
-      continue;
-    }
-    const Pools before = first->blocked_by;
-    const auto leave = [&](const Pools& still) {
-      for (const Key& left : before) {
-        const bool stays = std::find(still.begin(), still.end(), left) != still.end();
-        if (left != pool && !stays) pools.insert(pools.begin(), left);
-      }
-    };
-    if (!waiting_.IsFirst(*first)) {
-      Pools others;
-      std::copy_if(before.begin(), before.end(), std::back_inserter(others),
-                   [&](const Key& other) { return other != pool; });
-      waiting_.SetBlockedBy(*first, std::move(others));
-      continue;
-    }
-    ++tries;
-    Attempt attempt = Try(first->wanted, false, now);
-    if (attempt.error == Code::kOk && !attempt.reservation.allowed) {
-      const Pools& blocked_by = attempt.blocked_by;
-      const bool here = std::find(blocked_by.begin(), blocked_by.end(), pool) != blocked_by.end();
-      waiting_.SetBlockedBy(*first, blocked_by);
-      if (here) pools.pop_back();
-      leave(blocked_by);
-      continue;
-    }
-    ReserveDone done = waiting_.Take(*first).done;
-    if (attempt.error == Code::kOk) {
-      attempt.reservation.hold = holds_.Add(std::move(attempt.hold));
-      told.push_back({std::move(done), std::move(attempt.reservation)});
-    } else {
-      told.push_back({std::move(done), ErrorOf(attempt.error)});
-    }
-    leave({});
-  }
-}
-
-namespace {
-
-template <typename Told>
-void TellAll(std::vector<Told>& told) {
+Limiter::Impl::Aftermath::~Aftermath() {
   for (Told& one : told) one.done(one.answer);
 }
 
-}  // namespace
+// Nobody is told after his session has ended.
+void Limiter::Impl::Answer(Waiter waiter, Result<Reservation> answer, Aftermath& after) {
+  if (holds_.HasSession(waiter.wanted.session)) {
+    after.told.push_back({std::move(waiter.done), std::move(answer)});
+  } else {
+    after.gone.push_back(std::move(waiter));
+  }
+}
+
+// Back to the pools; who waits for some of it is served by ServeSome.
+void Limiter::Impl::Return(const std::vector<Returned>& all, Instant now) {
+  std::vector<Key> pools;
+  for (const Returned& returned : all) {
+    for (const Key& pool : returned.pools) store_.Return(pool, returned.copies, now);
+    if (waiting_.empty()) continue;
+    if (returned.share && returned.left == 0) waiting_.NoteDone(returned.queue, returned.subject);
+    pools.insert(pools.end(), returned.pools.begin(), returned.pools.end());
+  }
+  waiting_.OfferNext(std::move(pools));
+}
+
+// A slice of what there is to do for those who wait.
+void Limiter::Impl::ServeSome(Instant now, Aftermath& after) {
+  std::vector<Waiter> ended = waiting_.TakeEnded(kFew), done = waiting_.TakeDone(kFew);
+  waiting_.OfferLast(PoolsOf(ended));
+  waiting_.OfferLast(PoolsOf(done));
+  for (Waiter& waiter : ended) after.gone.push_back(std::move(waiter));
+  for (Waiter& waiter : done) {
+    Answer(std::move(waiter), Reservation{.outcome = Outcome::kDone}, after);
+  }
+  for (size_t steps = 0; waiting_.Offered() != nullptr && steps < kSlice; ++steps) {
+    ServeFirst(now, after);
+  }
+}
+
+// There may be room in the pool that is offered: the first who waits for it tries. Whoever leaves a pool makes
+// another the first of it, so that pool is looked at again.
+void Limiter::Impl::ServeFirst(Instant now, Aftermath& after) {
+  const Key pool = *waiting_.Offered();
+  Waiter* const first = waiting_.First(pool);
+  if (first == nullptr) return waiting_.TakeOffered();
+  const Pools before = first->blocked_by;
+  const auto leave = [&](const Pools& still) {
+    for (const Key& left : before) {
+      const bool stays = std::find(still.begin(), still.end(), left) != still.end();
+      if (left != pool && !stays) waiting_.OfferLast({left});
+    }
+  };
+  if (!holds_.HasSession(first->wanted.session)) {
+    after.gone.push_back(waiting_.Take(*first));
+    return leave({});
+  }
+  if (waiting_.IsDone(*first)) {
+    Answer(waiting_.Take(*first), Reservation{.outcome = Outcome::kDone}, after);
+    return leave({});
+  }
+  if (!waiting_.IsFirst(*first)) {
+    Pools others;
+    std::copy_if(before.begin(), before.end(), std::back_inserter(others),
+                 [&](const Key& other) { return other != pool; });
+    return waiting_.SetBlockedBy(*first, std::move(others));
+  }
+  Attempt attempt = Try(first->wanted, false, now);
+  if (attempt.error == Code::kOk && !attempt.reservation.allowed) {
+    const Pools& blocked_by = attempt.blocked_by;
+    const bool here = std::find(blocked_by.begin(), blocked_by.end(), pool) != blocked_by.end();
+    waiting_.SetBlockedBy(*first, blocked_by);
+    if (here) waiting_.TakeOffered();
+    return leave(blocked_by);
+  }
+  Waiter served = waiting_.Take(*first);
+  if (attempt.error == Code::kOk) {
+    attempt.reservation.hold = holds_.Add(std::move(attempt.hold));
+    Answer(std::move(served), std::move(attempt.reservation), after);
+  } else {
+    Answer(std::move(served), ErrorOf(attempt.error), after);
+  }
+  leave({});
+}
 
 Result<uint64_t> Limiter::Impl::Release(const SessionId& session, const Ticket& hold,
                                         uint64_t copies, Instant now_told, const Reach* reach) {
   const Instant now = time_.Of(now_told);
-  std::vector<Told> told;
-  uint64_t left = 0;
-  {
-    const std::lock_guard lock(holds_mutex_);
-    const Result<Returned> returned = holds_.Release(session, hold, copies, reach);
-    if (!returned) return returned.error();
-    left = returned->left;
-    Return(*returned, now, told);
-  }
-  TellAll(told);
+  Aftermath after;
+  const std::lock_guard lock(holds_mutex_);
+  Result<Returned> returned = holds_.Release(session, hold, copies, reach);
+  if (!returned) return returned.error();
+  const uint64_t left = returned->left;
+  Return({std::move(*returned)}, now);
+  ServeSome(now, after);
   return left;
 }
 
@@ -345,10 +374,11 @@ Result<Seized> Limiter::Impl::Seize(const SessionId& session, const Ticket& tran
   return holds_.Seize(session, transfer, now, reach);
 }
 
-SessionId Limiter::Impl::OpenSession(Duration ttl, Instant now_told) {
+SessionId Limiter::Impl::OpenSession(Duration ttl, Instant now_told, std::string_view client) {
   const Instant now = time_.Of(now_told);
+  const uint64_t whose = client.empty() ? 0 : std::max<uint64_t>(1, hash_(client).low);
   const std::lock_guard lock(holds_mutex_);
-  return holds_.OpenSession(ttl, now,
+  return holds_.OpenSession(ttl, whose, now,
                             [this](const SessionId& session) { return waiting_.Waits(session); });
 }
 
@@ -360,74 +390,55 @@ bool Limiter::Impl::RenewSession(const SessionId& session, Instant now_told) {
 
 void Limiter::Impl::EndSession(const SessionId& session, Instant now_told) {
   const Instant now = time_.Of(now_told);
-  std::vector<Told> told;
-  std::vector<Waiter> gone;
-  {
-    const std::lock_guard lock(holds_mutex_);
-    EndLocked(session, now, told, gone);
-    for (const Returned& returned : holds_.TakeEnded(kSlice)) Return(returned, now, told);
-  }
-  TellAll(told);
+  Aftermath after;
+  const std::lock_guard lock(holds_mutex_);
+  holds_.EndSession(session);
+  waiting_.EndSession(session);
+  Return(holds_.TakeEnded(kSlice), now);
+  ServeSome(now, after);
 }
 
 void Limiter::Impl::ReleaseAll(const SessionId& session, Instant now_told) {
   const Instant now = time_.Of(now_told);
-  std::vector<Told> told;
-  {
-    const std::lock_guard lock(holds_mutex_);
-    holds_.ReleaseAll(session);
-    for (const Returned& returned : holds_.TakeEnded(kSlice)) Return(returned, now, told);
-  }
-  TellAll(told);
+  Aftermath after;
+  const std::lock_guard lock(holds_mutex_);
+  holds_.ReleaseAll(session);
+  Return(holds_.TakeEnded(kSlice), now);
+  ServeSome(now, after);
 }
 
-void Limiter::Impl::EndLocked(const SessionId& session, Instant now, std::vector<Told>& told,
-                              std::vector<Waiter>& gone) {
-  holds_.EndSession(session);
-  std::vector<Key> pools;
-  for (Waiter& waiter : waiting_.TakeOfSession(session)) {
-    pools.insert(pools.end(), waiter.blocked_by.begin(), waiter.blocked_by.end());
-    gone.push_back(std::move(waiter));
+// A slice of what time brings: sessions and transfers expire, waiters lose patience. False if there is more.
+bool Limiter::Impl::ExpireSome(Instant now, Aftermath& after) {
+  bool more = false;
+  for (const SessionId& session : holds_.ExpiredSessions(now, kSlice, more)) {
+    holds_.EndSession(session);
+    waiting_.EndSession(session);
   }
-  Serve(std::move(pools), now, told);
+  Return(holds_.TakeEnded(kSlice), now);
+  Return(holds_.ExpireTransfers(now, kSlice), now);
+  std::vector<Waiter> late = waiting_.TakeLate(now, kFew);
+  more = more || holds_.any_ended() || holds_.AnyTransferExpired(now) || late.size() == kFew;
+  waiting_.OfferLast(PoolsOf(late));
+  for (Waiter& waiter : late) {
+    Answer(std::move(waiter), Reservation{.outcome = Outcome::kTimeout}, after);
+  }
+  ServeSome(now, after);
+  return !more && !waiting_.unfinished();
 }
 
-// A slice of what has to be done: sessions and transfers expire, waiters lose patience. False if there
-// is more.
-bool Limiter::Impl::TickHoldsOnce(Instant now) {
-  std::vector<Told> told;
-  std::vector<Waiter> gone;  // their callbacks die without the lock
-  bool all = true;
-  {
-    const std::lock_guard lock(holds_mutex_);
-    for (const SessionId& session : holds_.ExpiredSessions(now, kSlice)) {
-      EndLocked(session, now, told, gone);
-    }
-    const std::vector<Returned> ended = holds_.TakeEnded(kSlice);
-    for (const Returned& returned : ended) Return(returned, now, told);
-    const std::vector<Returned> expired = holds_.ExpireTransfers(now, kSlice);
-    for (const Returned& returned : expired) Return(returned, now, told);
-    std::vector<Waiter> late = waiting_.TakeLate(now, kSlice);
-    all = ended.size() < kSlice && expired.size() < kSlice && late.size() < kSlice;
-    for (Waiter& waiter : late) {
-      Reservation answer{.outcome = Outcome::kTimeout};
-      told.push_back({std::move(waiter.done), std::move(answer)});
-    }
-  }
-  TellAll(told);
-  return all;
-}
-
-// Between slices others have the lock. Last, changed rules may have made room.
+// Between slices others have the lock. Changed rules may have made room: pools are looked at in turn.
 void Limiter::Impl::TickHolds(Instant now) {
   constexpr int kSlicesAtOnce = 32;
-  for (int i = 0; i < kSlicesAtOnce && !TickHoldsOnce(now); ++i) std::this_thread::yield();
-  std::vector<Told> told;
-  {
-    const std::lock_guard lock(holds_mutex_);
-    if (!waiting_.empty()) Serve(waiting_.NextPools(kSlice), now, told);
+  bool all = false;
+  for (int i = 0; i < kSlicesAtOnce && !all; ++i) {
+    {
+      Aftermath after;
+      const std::lock_guard lock(holds_mutex_);
+      if (i == 0) waiting_.OfferLast(waiting_.NextPools(kSlice));
+      all = ExpireSome(now, after);
+    }
+    holds_mutex_.LetOthersIn();
   }
-  TellAll(told);
 }
 
 }  // namespace weir

@@ -58,7 +58,8 @@ void RulesInForce::AddLimits(const RulesInForce* before, const KeyedHash& hash, 
                             .salt = hash.OfAll(limit.identity),
                             .numbers = limit.unlimited ? LimitNumbers{kUnlimited, {}, kUnlimited}
                                                        : Numbers(limit.limit),
-                            .shape = ShapeOf(limit)};
+                            .shape = ShapeOf(limit),
+                            .remote = slots[i] != nullptr && slots[i]->traits.remote};
   }
   AddDescriptorTallies(leave, come, before);
 }

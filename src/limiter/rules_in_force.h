@@ -3,7 +3,7 @@
 //
 // A reload makes another one out of the last. What both rulebooks share keeps its number, and what stands
 // here for it; the rest is made anew, and the slots of its limits with it (slot_names.h). Immutable once
-// built.
+// built. Whoever has to wait for an answer keeps the rules that he asked under.
 #pragma once
 
 #include <memory>
@@ -27,9 +27,10 @@ struct LimitInForce {
   Key salt;                         // the hash of the limit's identity
   LimitNumbers numbers;             // what is shown of it
   KeyShape shape = KeyShape::kSubject;
+  bool remote = false;  // another store decides it
 };
 
-class RulesInForce {
+class RulesInForce : public std::enable_shared_from_this<RulesInForce> {
  public:
   // `before` may be null.
   RulesInForce(std::shared_ptr<const Rulebook> rules, const RulesInForce* before,

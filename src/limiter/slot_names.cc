@@ -14,6 +14,11 @@ Sharing SharingOf(const Coordination& coordination) {
   return coordination.variant == "queue" ? Sharing::kQueue : Sharing::kDebt;
 }
 
+bool Placement::IsRemote(const RuleLimit& limit) const {
+  if (!has_remote || std::holds_alternative<Copies>(limit.limit)) return false;
+  return all_remote || limit.coordination.kind == Coordination::Kind::kShared;
+}
+
 namespace slot_names {
 namespace {
 
@@ -30,14 +35,15 @@ std::string NameOf(const RuleLimit& limit) {
   return name;
 }
 
-SlotTraits TraitsOf(const RuleLimit& limit) {
-  return {.deny_when_full = limit.on_failure == OnFailure::kDeny,
+SlotTraits TraitsOf(const RuleLimit& limit, const Placement& placement) {
+  return {.on_failure = limit.on_failure,
+          .remote = placement.IsRemote(limit),
           .persist = limit.persist,
           .sharing = SharingOf(limit.coordination)};
 }
 
-bool Same(const LimitSlot& slot, const RuleLimit& limit) {
-  return SameNumbers(slot.limit, limit.limit) && slot.traits == TraitsOf(limit);
+bool Same(const LimitSlot& slot, const RuleLimit& limit, const Placement& placement) {
+  return SameNumbers(slot.limit, limit.limit) && slot.traits == TraitsOf(limit, placement);
 }
 
 std::string NumbersText(const RuleLimit& rule) {
@@ -91,38 +97,48 @@ std::vector<const LimitSlot*> SlotNames::Change(Limits leave, Limits come, Insta
 const LimitSlot* SlotNames::SlotFor(const RuleLimit& limit, const std::string& name,
                                     const Slots& coming, Instant now) {
   const auto before = in_force_.find(name);
-  if (before != in_force_.end() && slot_names::Same(*before->second, limit)) return before->second;
+  if (before != in_force_.end() && slot_names::Same(*before->second, limit, placement_))
+    return before->second;
   if (!limit.only_for.empty()) {
     const auto base = coming.find(BaseName(limit));
-    if (base != coming.end() && slot_names::Same(*base->second, limit)) return base->second;
+    if (base != coming.end() && slot_names::Same(*base->second, limit, placement_))
+      return base->second;
   }
-  return limits_.Add(limit.limit, slot_names::TraitsOf(limit), now, limit.identity[0]);
+  return limits_.Add(limit.limit, slot_names::TraitsOf(limit, placement_), now, limit.identity[0]);
 }
 
-// Slots that are no longer in use lead to what took their place.
+// Slots that are no longer in use lead to what took their place. One that an override shares with what
+// it overrides is kept under the name of the latter, which therefore goes first.
 void SlotNames::Retire(Limits leave, const Slots& coming, Instant now) {
   absl::flat_hash_set<const LimitSlot*> done;
   for (const auto& [name, slot] : coming) done.insert(slot);
-  for (const RuleLimit* limit : leave) {
-    const std::string name = NameOf(*limit);
-    const auto was = in_force_.find(name);
-    if (was == in_force_.end()) continue;  // unlimited, or there was no slot left
-    const LimitSlot* slot = was->second;
-    in_force_.erase(was);
-    if (const auto kept = persistent_.find(name); kept != persistent_.end()) {
-      const auto by_slot = by_slot_.find(slot);
-      if (by_slot != by_slot_.end() && by_slot->second == &kept->second) by_slot_.erase(by_slot);
-      persistent_.erase(kept);
+  for (const bool overrides : {false, true}) {
+    for (const RuleLimit* limit : leave) {
+      if (limit->only_for.empty() != overrides) RetireOne(*limit, coming, done, now);
     }
-    if (!done.insert(slot).second) continue;
-    auto next = coming.find(name);
-    if (next == coming.end() && !limit->only_for.empty()) next = coming.find(BaseName(*limit));
-    if (next != coming.end()) {
-      limits_.Replace(slot, slot->serial, next->second, now);
-    } else {
-      limits_.Retire(slot);
-      gone_[name] = {slot, slot->serial};
-    }
+  }
+}
+
+void SlotNames::RetireOne(const RuleLimit& limit, const Slots& coming,
+                          absl::flat_hash_set<const LimitSlot*>& done, Instant now) {
+  const std::string name = NameOf(limit);
+  const auto was = in_force_.find(name);
+  if (was == in_force_.end()) return;  // unlimited, or there was no slot left
+  const LimitSlot* slot = was->second;
+  in_force_.erase(was);
+  if (const auto kept = persistent_.find(name); kept != persistent_.end()) {
+    const auto by_slot = by_slot_.find(slot);
+    if (by_slot != by_slot_.end() && by_slot->second == &kept->second) by_slot_.erase(by_slot);
+    persistent_.erase(kept);
+  }
+  if (!done.insert(slot).second) return;
+  auto next = coming.find(name);
+  if (next == coming.end() && !limit.only_for.empty()) next = coming.find(BaseName(limit));
+  if (next != coming.end()) {
+    limits_.Replace(slot, slot->serial, next->second, now);
+  } else {
+    limits_.Retire(slot);
+    gone_[name] = {slot, slot->serial};
   }
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
 #include <absl/container/node_hash_map.h>
 
 #include "rules/rule_limit.h"
@@ -25,9 +26,17 @@ namespace weir {
 // By which nodes count it together.
 Sharing SharingOf(const Coordination& coordination);
 
+// Which limits this process's memory does not decide.
+struct Placement {
+  bool has_remote = false;  // there is another store
+  bool all_remote = false;  // it decides all but copies
+  bool IsRemote(const RuleLimit& limit) const;
+  bool carried_remote() const { return has_remote && all_remote; }  // of limits that requests bring
+};
+
 class SlotNames {
  public:
-  explicit SlotNames(LimitTable& limits) : limits_(limits) {}
+  SlotNames(LimitTable& limits, Placement placement) : limits_(limits), placement_(placement) {}
 
   // The slots of those that come, in their order: null, if it is unlimited or there is none left. All
   // limits of a resource, and all that a namespace says beside its resources, leave and come together.
@@ -56,9 +65,12 @@ class SlotNames {
   const LimitSlot* SlotFor(const RuleLimit& limit, const std::string& name, const Slots& coming,
                            Instant now);
   void Retire(Limits leave, const Slots& coming, Instant now);
+  void RetireOne(const RuleLimit& limit, const Slots& coming,
+                 absl::flat_hash_set<const LimitSlot*>& done, Instant now);
   void TakeBack(const Slots& coming, Instant now);
 
   LimitTable& limits_;
+  const Placement placement_;
   Slots in_force_;
   absl::flat_hash_map<std::string, Gone> gone_;
   size_t look_through_gone_at_ = 64;  // so many of them

@@ -28,6 +28,8 @@ bool WaitRoom::HasRoom(const Waiter& waiter) {
   if (size() >= kMost || !places_.Fits(waiter.owner, 1)) return false;
   const auto session = by_session_.find(waiter.wanted.session);
   if (session != by_session_.end() && session->second.size() >= kMostOfSession) return false;
+  const auto client = by_client_.find(waiter.client);
+  if (client != by_client_.end() && client->second >= kMostOfClient) return false;
   return bytes_.Fits(waiter.owner, BytesOf(waiter));
 }
 
@@ -48,7 +50,8 @@ void WaitRoom::Add(Waiter added) {
   const auto& waiter = waiters_[number] = std::make_unique<Waiter>(std::move(added));
   for (const Key& pool : waiter->blocked_by) by_pool_[pool].insert(number);
   by_session_[waiter->wanted.session].insert(number);
-  by_subject_[Name(waiter->wanted.queue(), waiter->wanted.subject)].insert(number);
+  by_subject_[Name(*waiter)].insert(number);
+  if (waiter->client != 0) by_client_[waiter->client] += 1;
   by_deadline_.emplace(waiter->deadline, number);
 }
 
@@ -73,7 +76,11 @@ Waiter WaitRoom::Take(Waiter& waiter) {
   const uint64_t number = waiter.number;
   for (const Key& pool : waiter.blocked_by) Remove(by_pool_, pool, number);
   Remove(by_session_, waiter.wanted.session, number);
-  Remove(by_subject_, Name(waiter.wanted.queue(), waiter.wanted.subject), number);
+  Remove(by_subject_, Name(waiter), number);
+  if (const auto client = by_client_.find(waiter.client); client != by_client_.end()) {
+    client->second -= 1;
+    if (client->second == 0) by_client_.erase(client);
+  }
   by_deadline_.erase({waiter.deadline, number});
   bytes_.Leave(waiter.owner, BytesOf(waiter));
   places_.Leave(waiter.owner, 1);
@@ -82,26 +89,70 @@ Waiter WaitRoom::Take(Waiter& waiter) {
   return taken;
 }
 
-std::vector<Waiter> WaitRoom::TakeAll(const std::vector<uint64_t>& numbers) {
+void WaitRoom::EndSession(const SessionId& session) {
+  if (by_session_.contains(session)) ended_.push_back(session);
+}
+
+std::vector<Waiter> WaitRoom::TakeEnded(size_t most) {
   std::vector<Waiter> taken;
-  for (const uint64_t number : numbers) taken.push_back(Take(*waiters_.find(number)->second));
+  while (!ended_.empty() && taken.size() < most) {
+    const auto found = by_session_.find(ended_.front());
+    if (found == by_session_.end()) {
+      ended_.pop_front();
+    } else {
+      taken.push_back(Take(*waiters_.find(*found->second.begin())->second));
+    }
+  }
   return taken;
 }
 
-std::vector<Waiter> WaitRoom::TakeOfSession(const SessionId& session) {
-  const auto found = by_session_.find(session);
-  if (found == by_session_.end()) return {};
-  return TakeAll({found->second.begin(), found->second.end()});
+void WaitRoom::NoteDone(const std::string& queue, const std::string& subject) {
+  const std::string name = Name(queue, subject);
+  if (by_subject_.contains(name)) done_[name].last = next_number_;  // who comes later wants it anew
 }
 
-std::vector<Waiter> WaitRoom::TakeSharers(const std::string& queue, const std::string& subject) {
-  const auto found = by_subject_.find(Name(queue, subject));
-  if (found == by_subject_.end()) return {};
-  std::vector<uint64_t> sharers;
-  for (const uint64_t number : found->second) {
-    if (waiters_.find(number)->second->wanted.share) sharers.push_back(number);
+bool WaitRoom::IsDone(const Waiter& waiter) const {
+  if (!waiter.wanted.share || done_.empty()) return false;
+  const auto found = done_.find(Name(waiter));
+  return found != done_.end() && waiter.number <= found->second.last;
+}
+
+std::vector<Waiter> WaitRoom::TakeDone(size_t most) {
+  std::vector<Waiter> taken;
+  for (size_t looks = 0; !done_.empty() && looks < most; ++looks) {
+    const auto done = done_.begin();
+    const auto waiting = by_subject_.find(done->first);
+    if (waiting == by_subject_.end()) {
+      done_.erase(done);
+      continue;
+    }
+    const auto number = waiting->second.lower_bound(done->second.next);
+    if (number == waiting->second.end() || *number > done->second.last) {
+      done_.erase(done);
+      continue;
+    }
+    done->second.next = *number + 1;
+    Waiter& waiter = *waiters_.find(*number)->second;
+    if (waiter.wanted.share) taken.push_back(Take(waiter));
   }
-  return TakeAll(sharers);
+  return taken;
+}
+
+void WaitRoom::Unique(std::vector<Key>& pools) {
+  std::sort(pools.begin(), pools.end(), Before());
+  pools.erase(std::unique(pools.begin(), pools.end()), pools.end());
+}
+
+void WaitRoom::OfferNext(std::vector<Key> pools) {
+  Unique(pools);
+  offered_.insert(offered_.end(), pools.begin(), pools.end());
+  while (offered_.size() > kMostOffered) offered_.pop_front();  // NextPools comes to them again
+}
+
+void WaitRoom::OfferLast(std::vector<Key> pools) {
+  Unique(pools);
+  pools.resize(std::min(pools.size(), kMostOffered - offered_.size()));
+  offered_.insert(offered_.begin(), pools.begin(), pools.end());
 }
 
 std::vector<Waiter> WaitRoom::TakeLate(Instant now, size_t most) {

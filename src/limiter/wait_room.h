@@ -6,10 +6,15 @@
 // first of it tries. If he is not the first of another of his pools, he is taken off this list, for it is
 // not this pool that he waits for.
 //
-// The room is bounded: for each session, for each namespace (fair_room.h), and in all. No step looks
-// at all who wait. Only bookkeeping: whoever calls has the lock.
+// The room is bounded: for each session, for each client, for each namespace (fair_room.h), and in all.
+//
+// No step looks at all who wait. What concerns very many at once (a session that ends while it waits often,
+// work that is done for all who share it, a pool in which much room has come) is noted at once, and
+// carried out a slice at a time: until then those concerned are known by IsDone, or by their session, which
+// is not there any more. Only bookkeeping: whoever calls has the lock.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -41,6 +46,7 @@ struct Waiter {
   ReserveDone done;
   Pools blocked_by;
   uint32_t owner = 0;   // in whose name it takes room
+  uint64_t client = 0;  // who has asked for it; 0: not known
   uint64_t number = 0;  // in the order of coming; given by the room
 };
 
@@ -48,6 +54,7 @@ class WaitRoom {
  public:
   static constexpr size_t kMost = 100'000;
   static constexpr size_t kMostOfSession = kMost / 16;
+  static constexpr size_t kMostOfClient = kMost / 8;
 
   WaitRoom(FairRoom& bytes, const LimitTable& limits)
       : bytes_(bytes), places_(nullptr, limits, kMost) {}
@@ -69,12 +76,25 @@ class WaitRoom {
   void SetBlockedBy(Waiter& waiter, Pools pools);
   Waiter Take(Waiter& waiter);
 
-  std::vector<Waiter> TakeOfSession(const SessionId& session);
-  // Those in the queue who share what the subject's holder has done.
-  std::vector<Waiter> TakeSharers(const std::string& queue, const std::string& subject);
+  // The session has ended; TakeEnded takes out who waits for it, so many at a time.
+  void EndSession(const SessionId& session);
+  std::vector<Waiter> TakeEnded(size_t most);
+  // The subject's holder has done what those in the queue want who share it; TakeDone takes them out.
+  void NoteDone(const std::string& queue, const std::string& subject);
+  bool IsDone(const Waiter& waiter) const;
+  std::vector<Waiter> TakeDone(size_t most);
   std::vector<Waiter> TakeLate(Instant now, size_t most);
   // Pools that somebody waits for: so many of them at a time, in turn.
   std::vector<Key> NextPools(size_t most);
+
+  // Pools in which there may be room: these next, or after all others.
+  void OfferNext(std::vector<Key> pools);
+  void OfferLast(std::vector<Key> pools);
+  const Key* Offered() const { return offered_.empty() ? nullptr : &offered_.back(); }
+  void TakeOffered() { offered_.pop_back(); }
+
+  // Something of this is left to be done.
+  bool unfinished() const { return !ended_.empty() || !done_.empty() || !offered_.empty(); }
 
  private:
   struct Before {
@@ -83,13 +103,20 @@ class WaitRoom {
     }
   };
   using Numbers = absl::btree_set<uint64_t>;
+  static constexpr size_t kMostOffered = 2 * kMost;
 
   static std::string Name(const std::string& queue, const std::string& subject) {
     return queue + '\0' + subject;
   }
+  // Of one name, numbers from `next` to `last` are to be looked at.
+  struct Done {
+    uint64_t next = 0, last = 0;
+  };
+  static void Unique(std::vector<Key>& pools);
+  static std::string Name(const Waiter& waiter) {
+    return Name(waiter.wanted.queue(), waiter.wanted.subject);
+  }
   static uint64_t BytesOf(const Waiter& waiter);
-  void Unlist(const Waiter& waiter);
-  std::vector<Waiter> TakeAll(const std::vector<uint64_t>& numbers);
 
   FairRoom& bytes_;
   FairRoom places_;
@@ -99,6 +126,10 @@ class WaitRoom {
   absl::flat_hash_map<SessionId, Numbers, TicketHash> by_session_;
   absl::flat_hash_map<std::string, Numbers> by_subject_;  // queue and subject
   absl::btree_set<std::pair<Instant, uint64_t>> by_deadline_;
+  absl::flat_hash_map<uint64_t, size_t> by_client_;  // how many
+  std::deque<SessionId> ended_;
+  absl::flat_hash_map<std::string, Done> done_;  // by queue and subject
+  std::deque<Key> offered_;
   Key last_pool_;
 };
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "replication/copy.h"
 #include "replication/envelope.h"
 #include "weir/instant.h"
 
@@ -24,10 +25,9 @@ class Correspondent {
   virtual std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) = 0;
   // This node leaves: what it has not told yet.
   virtual std::vector<Envelope> Farewell(Instant now) { return Tick(now); }
-  // How many bytes Everything has at least: told at once, without writing it.
-  virtual size_t LeastBytesOfEverything() const { return 0; }
-  // All that is known, for a node that knows nothing yet. Receive takes it in.
-  virtual std::vector<Envelope> Everything(uint32_t to, Instant now) = 0;
+  // All that is known, for a node that knows nothing yet: the next slice, of this size at most. Receive
+  // takes it in.
+  virtual Slice Everything(uint32_t to, CopyCursor& cursor, const SliceSize& most, Instant now) = 0;
 };
 
 }  // namespace weir

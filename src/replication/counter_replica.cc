@@ -242,11 +242,16 @@ void CounterReplica::WriteRow(EnvelopeWriter& to, const Row& row) {
   to.Numbers(row.origin.node, row.origin.incarnation, row.consumed, row.refunded);
 }
 
-std::vector<Envelope> CounterReplica::Everything(uint32_t to, Instant now) {
-  for (const auto& [key, bucket] : buckets_) {
-    for (const Row& row : bucket.rows) deltas_.OweEverything(to, key, PieceOf(row.origin));
-  }
-  return deltas_.TellNow(to, *this, now);
+const CounterReplica::Row* CounterReplica::RowBefore(const Bucket& bucket,
+                                                     const std::optional<RowMark>& mark) {
+  const size_t place = mark ? bucket.PlaceOf(mark->origin) : bucket.rows.size();
+  return place > 0 ? &bucket.rows[place - 1] : nullptr;
+}
+
+Slice CounterReplica::Everything(uint32_t to, CopyCursor& cursor, const SliceSize& most,
+                                 Instant now) {
+  CopyLetter letter(*this, ReplicaKind::kCounter, deltas_.self(), now);
+  return WriteSlice(buckets_, letter, to, most, cursor);
 }
 
 uint64_t CounterReplica::Remaining(const Key& key, const SharedBucket& limit, Instant now) {

@@ -26,6 +26,7 @@
 
 #include <utility>
 
+#include "replication/copy_letter.h"
 #include "replication/deltas.h"
 #include "replication/ticks.h"
 
@@ -59,7 +60,7 @@ class CounterReplica final : public Replica {
   std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override;
   Instant NextTick() const override { return deltas_.next(); }
   std::vector<Envelope> Farewell(Instant now) override { return deltas_.TellAll(*this, now); }
-  std::vector<Envelope> Everything(uint32_t to, Instant now) override;
+  Slice Everything(uint32_t to, CopyCursor& cursor, const SliceSize& most, Instant now) override;
   std::vector<Change> TakeChanges() override { return std::exchange(changes_, {}); }
   size_t bytes() const override;
   size_t keys() const override { return buckets_.size(); }
@@ -74,6 +75,7 @@ class CounterReplica final : public Replica {
 
  private:
   friend Deltas<Origin>;
+  friend CopyLetter<CounterReplica>;
   struct Bucket {
     SharedBucket shape;
     int128 limit = 0;  // ticks
@@ -119,6 +121,11 @@ class CounterReplica final : public Replica {
   // From a row on, until `to` has this size; returns the first that is not there.
   static size_t WriteRows(EnvelopeWriter& to, const Bucket& bucket, size_t from, size_t size);
   static void WriteRow(EnvelopeWriter& to, const Row& row);
+  static void WriteRow(EnvelopeWriter& to, const Bucket&, const Row& row, Instant) {
+    WriteRow(to, row);
+  }
+  static RowMark MarkOf(const Row& row) { return {.origin = row.origin}; }
+  static const Row* RowBefore(const Bucket& bucket, const std::optional<RowMark>& mark);
   // What is owed when this row has changed.
   Origin PieceOf(Origin row) const { return whole_buckets_ ? Origin{} : row; }
 

@@ -123,23 +123,36 @@ void DebtReplica::WriteNew(Peer& peer, Instant now, std::vector<Envelope>& out) 
   if (next_heartbeat_ == kEndOfTime) next_heartbeat_ = After(now, options_.heartbeat);
 }
 
-std::vector<Envelope> DebtReplica::Everything(uint32_t to, Instant now) {
-  std::vector<Envelope> out;
-  const Peer* peer = FindPeer(to);
-  if (peer == nullptr) return out;
-  DebtRowsWriter rows(self_, now);
-  const auto close = [&] {
-    if (rows.empty()) return;
-    out.push_back({to, Head(*peer, peer->sent, peer->sent, false) + rows.Take()});
-  };
-  for (const auto& [name, subject] : subjects_) {
-    for (const DebtRows::Row& row : subject.rows.rows()) {
-      if (rows.full()) close();
-      rows.Add(Told(name, subject, false, now), row);
-    }
+// An envelope of a copy (copy.h).
+class DebtReplica::CopyLetter {
+ public:
+  CopyLetter(std::string head, Origin self, Instant now)
+      : head_(std::move(head)), now_(now), rows_(self, now) {}
+
+  static const DebtRows::Row* Before(const Subject& subject, const std::optional<RowMark>& mark) {
+    return subject.rows.Before(mark);
   }
-  close();
-  return out;
+  static RowMark MarkOf(const DebtRows::Row& row) { return DebtRows::MarkOf(row); }
+  bool Add(const StateName& name, const Subject& subject, const DebtRows::Row& row, size_t room) {
+    if (rows_.full(room)) return false;
+    rows_.Add(Told(name, subject, false, now_), row);
+    return true;
+  }
+  bool empty() const { return rows_.empty(); }
+  std::string Take() { return head_ + rows_.Take(); }
+
+ private:
+  const std::string head_;
+  const Instant now_;
+  DebtRowsWriter rows_;
+};
+
+// Who is no peer yet may know it too: it is told nothing of the list.
+Slice DebtReplica::Everything(uint32_t to, CopyCursor& cursor, const SliceSize& most, Instant now) {
+  const Peer* known = FindPeer(to);
+  const Peer peer = known != nullptr ? *known : Peer{.node = to};
+  CopyLetter letter(Head(peer, peer.sent, peer.sent, false), self_, now);
+  return WriteSlice(subjects_, letter, to, most, cursor);
 }
 
 // Both heads.

@@ -67,7 +67,7 @@ class DebtReplica : public Replica {
   std::vector<Envelope> Tick(Instant now) override;
   std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override;
   Instant NextTick() const override;
-  std::vector<Envelope> Everything(uint32_t to, Instant now) override;
+  Slice Everything(uint32_t to, CopyCursor& cursor, const SliceSize& most, Instant now) override;
   std::vector<Envelope> Farewell(Instant now) override;
   std::vector<Change> TakeChanges() override { return std::exchange(changes_, {}); }
   size_t bytes() const override;
@@ -124,6 +124,7 @@ class DebtReplica : public Replica {
     bool owes_answer = false;  // at once
   };
 
+  class CopyLetter;
   struct Teller {
     Origin life;
     bool everything = false;  // it tells all that it knows, not what it has on its list

@@ -1,7 +1,6 @@
 #include "replication/debt_rows.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace weir {
 namespace {
@@ -18,7 +17,7 @@ Instant GoneAt(int128 debt, const Ticks& ticks, Instant from) {
 }
 
 bool Earlier(const DebtRows::Row& a, const DebtRows::Row& b) {
-  return std::tie(a.epoch, a.origin, a.segment) < std::tie(b.epoch, b.origin, b.segment);
+  return DebtRows::MarkOf(a) < DebtRows::MarkOf(b);
 }
 
 }  // namespace
@@ -156,6 +155,15 @@ std::vector<DebtRows::Row> DebtRows::DropEnded(const Ticks& ticks, Instant befor
 void DebtRows::SetPlace(size_t i, uint64_t place, bool untold) {
   rows_[i].place = place & (~uint64_t{0} >> 1);
   rows_[i].untold = untold ? 1 : 0;
+}
+
+const DebtRows::Row* DebtRows::Before(const std::optional<RowMark>& mark) const {
+  const auto at = mark ? std::lower_bound(rows_.begin(), rows_.end(), *mark,
+                                          [](const Row& row, const RowMark& wanted) {
+                                            return MarkOf(row) < wanted;
+                                          })
+                       : rows_.end();
+  return at == rows_.begin() ? nullptr : &*std::prev(at);
 }
 
 const DebtRows::Row* DebtRows::Find(Origin origin, uint64_t segment) const {

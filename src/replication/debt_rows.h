@@ -17,6 +17,7 @@
 #include <optional>
 #include <vector>
 
+#include "replication/copy.h"
 #include "replication/ticks.h"
 
 namespace weir {
@@ -56,6 +57,9 @@ class DebtRows {
   void Refold() { stale_ = true; }
 
   const Row* Find(Origin origin, uint64_t segment) const;
+  // The one before the mark, or the last; null: none. What is merged moves a row to an earlier place only.
+  const Row* Before(const std::optional<RowMark>& mark) const;
+  static RowMark MarkOf(const Row& row) { return {row.epoch, row.origin, row.segment}; }
   // Of the row rows()[i].
   void SetPlace(size_t i, uint64_t place, bool untold);
   const std::vector<Row>& rows() const { return rows_; }

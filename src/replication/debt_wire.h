@@ -53,7 +53,9 @@ class DebtRowsWriter {
 
   bool empty() const { return out_.size() == blank_; }
   // Another row, and the heads before it, may not fit.
-  bool full() const { return out_.size() + 2 * kMostRowBytes > kMostEnvelopeBytes; }
+  bool full(size_t room = kMostEnvelopeBytes) const {
+    return out_.size() + 2 * kMostRowBytes > room;
+  }
   // What was written, and begins anew.
   std::string Take();
 

@@ -77,10 +77,6 @@ class Deltas {
       owed_.OweTo(peer, key, piece);
     }
   }
-  // To this peer, whatever it may know already.
-  void OweEverything(uint32_t node, const Key& key, const Piece& piece) {
-    if (const size_t peer = Find(node); peer != kNobody) owed_.OweTo(peer, key, piece);
-  }
   // The peer knows them, as they are now.
   void Known(Origin node, const Key& key, std::span<const Piece> pieces) {
     if (const size_t peer = FindLife(node); peer != kNobody) owed_.Settle(peer, key, pieces);
@@ -127,15 +123,6 @@ class Deltas {
     return chosen;
   }
 
-  // Tells this peer what it is owed, now.
-  template <typename Book>
-  std::vector<Envelope> TellNow(uint32_t node, const Book& book, Instant now) {
-    std::vector<Envelope> out;
-    for (size_t i = 0; i < peers_.size(); ++i) {
-      if (peers_[i].node == node) Gossip(i, book, now, out);
-    }
-    return out;
-  }
   // Tells every peer what it is owed.
   template <typename Book>
   std::vector<Envelope> TellAll(const Book& book, Instant now) {

@@ -97,6 +97,18 @@ class KeyMap {
     if (const iterator it = find(key); it != end()) erase(it);
   }
 
+  // The entry before a place, which is the last if there are fewer; null: none. So one goes through all, in
+  // steps between which entries may come and go:
+  //
+  //   for (size_t left = SIZE_MAX; const auto* entry = map.Before(left); --left) …
+  //
+  // and sees every one that was there at the start and is at the end: what comes, comes behind, and a gap
+  // is filled with what is behind.
+  const value_type* Before(size_t& left) const {
+    left = std::min(left, size());
+    return left > 0 ? &entries_[left - 1] : nullptr;
+  }
+
   // Calls act(value) for each of the keys that is there, having first fetched the memory of all: one
   // wait instead of one for each.
   template <typename Act>

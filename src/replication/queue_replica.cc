@@ -195,20 +195,34 @@ void QueueReplica::WriteKey(EnvelopeWriter& to, const TokenQueue& queue, Instant
 
 void QueueReplica::WritePiece(EnvelopeWriter& to, const TokenQueue& queue, const ElementName& name,
                               Instant now) const {
-  const Element& element = *queue.Find(name);
-  to.Life(name.origin);
-  to.Number(name.sequence);
+  WriteRow(to, queue, *queue.Find(name), now);
+}
+
+void QueueReplica::WriteRow(EnvelopeWriter& to, const TokenQueue& queue, const Element& element,
+                            Instant now) {
+  to.Life(element.name.origin);
+  to.Number(element.name.sequence);
   to.Number(uint64_t{element.weight} * 2 + (element.refunded > 0));
   if (element.refunded > 0) to.Number(element.refunded);
   to.Number(static_cast<uint64_t>(std::max(Duration::zero(), now - element.birth).count()));
   WriteTicks(to, Ticks(queue.shape()), element.life);
 }
 
-std::vector<Envelope> QueueReplica::Everything(uint32_t to, Instant now) {
-  for (const auto& [key, queue] : queues_) {
-    for (const Element& element : queue.elements()) deltas_.OweEverything(to, key, element.name);
-  }
-  return deltas_.TellNow(to, *this, now);
+const Element* QueueReplica::RowBefore(const TokenQueue& queue,
+                                       const std::optional<RowMark>& mark) {
+  const std::vector<Element>& elements = queue.elements();
+  const auto at = mark ? std::lower_bound(elements.begin(), elements.end(), *mark,
+                                          [](const Element& element, const RowMark& wanted) {
+                                            return MarkOf(element) < wanted;
+                                          })
+                       : elements.end();
+  return at == elements.begin() ? nullptr : &*std::prev(at);
+}
+
+Slice QueueReplica::Everything(uint32_t to, CopyCursor& cursor, const SliceSize& most,
+                               Instant now) {
+  CopyLetter letter(*this, ReplicaKind::kQueue, deltas_.self(), now);
+  return WriteSlice(queues_, letter, to, most, cursor);
 }
 
 uint64_t QueueReplica::Remaining(const Key& key, const SharedBucket& limit, Instant now) {

@@ -19,6 +19,7 @@
 
 #include <utility>
 
+#include "replication/copy_letter.h"
 #include "replication/deltas.h"
 #include "replication/token_queue.h"
 
@@ -49,7 +50,7 @@ class QueueReplica final : public Replica {
   std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override;
   Instant NextTick() const override { return pushed_.empty() ? deltas_.next() : Instant::min(); }
   std::vector<Envelope> Farewell(Instant now) override { return deltas_.TellAll(*this, now); }
-  std::vector<Envelope> Everything(uint32_t to, Instant now) override;
+  Slice Everything(uint32_t to, CopyCursor& cursor, const SliceSize& most, Instant now) override;
   // Of a log (limit 0), a change names the instant of the hit as its window.
   std::vector<Change> TakeChanges() override { return std::exchange(changes_, {}); }
   size_t bytes() const override;
@@ -63,6 +64,7 @@ class QueueReplica final : public Replica {
 
  private:
   friend Deltas<ElementName>;
+  friend CopyLetter<QueueReplica>;
   struct Told {
     Key key;
     SharedBucket shape;
@@ -83,6 +85,12 @@ class QueueReplica final : public Replica {
   void WriteKey(EnvelopeWriter& to, const TokenQueue& queue, Instant now) const;
   void WritePiece(EnvelopeWriter& to, const TokenQueue& queue, const ElementName& name,
                   Instant now) const;
+  static void WriteRow(EnvelopeWriter& to, const TokenQueue& queue, const Element& element,
+                       Instant now);
+  static RowMark MarkOf(const Element& element) {
+    return {element.birth, element.name.origin, element.name.sequence};
+  }
+  static const Element* RowBefore(const TokenQueue& queue, const std::optional<RowMark>& mark);
 
   const QueueOptions options_;
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "algorithms/limit.h"
+#include "base/on_failure.h"
 
 namespace weir {
 
-enum class OnFailure { kAllow, kDeny, kLocal };
 enum class Enforcement { kOn, kOff, kShadow };
 
 // Which parts of a request have their own state.

@@ -14,13 +14,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/shared_array.h"
+#include "rules/mapped.h"
 #include "rules/name_table.h"
 #include "rules/namespace.h"
 #include "weir/error.h"
@@ -86,7 +86,7 @@ class Rulebook {
                                   std::span<const DescriptorEntry> entries) const;
 
   // The namespaces in order, each with its resources in order: (terms, resources).
-  auto namespaces() const { return std::views::transform(sections_, ViewOf{}); }
+  auto namespaces() const { return Mapped<std::shared_ptr<const Section>, ViewOf>(sections_); }
   size_t resource_count() const { return resources_.size() - free_resources_.size(); }
   size_t limit_count() const { return all_.size() - free_limits_.size(); }
   // Of a namespace that there is, those of overrides included.
@@ -157,10 +157,10 @@ class Rulebook {
     struct View {
       const NamespaceTerms& terms;
       std::span<const Resource* const> resource_list;
-      auto resources() const {
-        return std::views::transform(
-            resource_list, [](const Resource* resource) -> const Resource& { return *resource; });
-      }
+      struct Behind {
+        const Resource& operator()(const Resource* resource) const { return *resource; }
+      };
+      auto resources() const { return Mapped<const Resource*, Behind>(resource_list); }
     };
     View operator()(const std::shared_ptr<const Section>& section) const {
       return {section->domain->ns, section->resources};

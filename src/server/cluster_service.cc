@@ -83,14 +83,15 @@ Result<std::unique_ptr<ClusterService>> ClusterService::Open(const Settings& set
   }
   const Result<PeerSource> peers = PeerSource::Parse(settings.peers, settings.node);
   if (!peers) return Error{Code::kBadRequest, "--peers: " + peers.error().message, ""};
-  const Result<uint32_t> incarnation =
+  const Result<Incarnation> incarnation =
       NextIncarnation(data == nullptr ? "" : data->incarnation(), clock.Now());
   if (!incarnation) return incarnation.error();
 
   std::unique_ptr<ClusterService> service(new ClusterService);
   ClusterThread::Options options{settings.cluster, *peers, *keys, {}};
   options.node.id = settings.node;
-  options.node.incarnation = *incarnation;
+  options.node.incarnation = incarnation->number;
+  options.silent_until = After(clock.Now(), incarnation->silent_for);
   options.node.first_sequence = 1 + UnguessableWord() % (uint64_t{1} << 47);
   options.node.membership.open = peers->kind == PeerSource::Kind::kDns;
   options.node.birthmark = std::max<uint64_t>(1, UnguessableWord());
@@ -106,7 +107,7 @@ Result<std::unique_ptr<ClusterService>> ClusterService::Open(const Settings& set
   service->problems_ = &problems;
   service->hash_secret_ = keys->naming().HashSecret();
   service->thread_ = std::move(*thread);
-  const Origin self{cluster::NodeNumber(settings.node), *incarnation};
+  const Origin self{cluster::NodeNumber(settings.node), incarnation->number};
   service->shared_ = std::make_unique<cluster::SharedLimits>(
       self, cluster::SharingOptions{.seed = UnguessableWord()}, clock.Now());
   service->shared_->OnWake([thread = service->thread_.get()] { thread->Wake(); });

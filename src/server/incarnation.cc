@@ -8,18 +8,19 @@
 namespace weir {
 namespace {
 
-constexpr int64_t kYear2020 = 1'577'836'800;  // seconds
+constexpr Duration kYear2020 = std::chrono::seconds(1'577'836'800);
+constexpr Duration kQuarter = std::chrono::milliseconds(250);
 // The latest that a clock is believed (2053): a wrong one leaves room for so many starts after it.
 constexpr int64_t kMostByClock = int64_t{UINT32_MAX} - (1 << 24);
 
 }  // namespace
 
-Result<uint32_t> NextIncarnation(const std::string& path, Instant now) {
-  const int64_t quarters =
-      (ToNanos(now) / 1'000'000'000 - kYear2020) * 4 + ToNanos(now) % 1'000'000'000 / 250'000'000;
-  const int64_t by_clock = std::clamp<int64_t>(quarters, 1, kMostByClock);
+Result<Incarnation> NextIncarnation(const std::string& path, Instant now) {
+  const Duration since_2020 = now.time_since_epoch() - kYear2020;
+  const int64_t by_clock = std::clamp<int64_t>(since_2020 / kQuarter, 1, kMostByClock);
+  const Duration left = kQuarter - since_2020 % kQuarter;
   int64_t next = by_clock;
-  if (path.empty()) return static_cast<uint32_t>(next);
+  if (path.empty()) return Incarnation{static_cast<uint32_t>(next), left};
   int64_t last = 0;
   if (std::ifstream file(path); file && !(file >> last)) {
     return Error{Code::kUnavailable, path + ": has no number in it", ""};
@@ -30,7 +31,7 @@ Result<uint32_t> NextIncarnation(const std::string& path, Instant now) {
   if (const std::optional<Error> error = ReplaceFile(path, std::to_string(next) + "\n")) {
     return *error;
   }
-  return static_cast<uint32_t>(next);
+  return Incarnation{static_cast<uint32_t>(next), last == 0 ? left : Duration::zero()};
 }
 
 }  // namespace weir

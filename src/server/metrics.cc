@@ -52,9 +52,12 @@ struct FrontSum {
   uint64_t accepted = 0, closed = 0, turned_away = 0, made_room = 0, timed_out = 0;
   uint64_t greedy = 0, refused = 0;
   uint64_t bytes_in = 0, bytes_out = 0, nanos = 0;
+  int64_t held = 0;  // bytes of memory, of all workers
   std::array<uint64_t, LatencyHistogram::kBuckets> buckets{};
 
-  void Add(const PortCounters& port) {
+  void Add(const Worker::Served& served) {
+    const PortCounters& port = *served.counters;
+    held = served.memory->used();
     accepted += port.accepted.Get();
     closed += port.closed.Get();
     turned_away += port.turned_away.Get();
@@ -69,7 +72,8 @@ struct FrontSum {
   }
 };
 
-void AddFronts(const std::map<std::string, FrontSum>& fronts, MetricFamilies& all) {
+void AddFronts(const std::map<std::string, FrontSum>& fronts, const SharedBytes& connections,
+               MetricFamilies& all) {
   const auto counter = [&](const std::string& name, const std::string& help, auto field) {
     for (const auto& [front, sum] : fronts) {
       all.Counter(name, help, Number(sum.*field), {{"front", front}});
@@ -90,6 +94,14 @@ void AddFronts(const std::map<std::string, FrontSum>& fronts, MetricFamilies& al
   counter("weir_connections_greedy_total",
           "Connections closed: they held the most when --connection-memory was used up",
           &FrontSum::greedy);
+  for (const auto& [front, sum] : fronts) {
+    all.Gauge("weir_connection_bytes",
+              "Memory of open connections: unread requests, unsent answers, calls, TLS",
+              static_cast<double>(sum.held), {{"front", front}});
+  }
+  all.Gauge("weir_connection_bytes_most",
+            "What those of all fronts may take (--connection-memory); of one front, half of it",
+            static_cast<double>(connections.most()));
   counter("weir_overloaded_total",
           "Requests that were not decided: they had waited longer than their deadline",
           &FrontSum::refused);
@@ -127,8 +139,9 @@ void AddProblems(const Problems& problems, MetricFamilies& all) {
 }  // namespace
 
 std::string MetricsText(const Limiter& limiter, const std::vector<std::unique_ptr<Worker>>& workers,
-                        const ReloadCounters& reloads, const Problems& problems,
-                        const PersistCounters* persisted, ClusterService* cluster) {
+                        const SharedBytes& connections, const ReloadCounters& reloads,
+                        const Problems& problems, const PersistCounters* persisted,
+                        ClusterService* cluster) {
   MetricFamilies all;
   all.Gauge("weir_info", "What is running", 1, {{"version", std::string(Version())}});
   AddProblems(problems, all);
@@ -136,10 +149,10 @@ std::string MetricsText(const Limiter& limiter, const std::vector<std::unique_pt
   std::map<std::string, FrontSum> fronts;
   for (const auto& worker : workers) {
     for (const Worker::Served& served : worker->served()) {
-      fronts[std::string(served.front)].Add(*served.counters);
+      fronts[std::string(served.front)].Add(served);
     }
   }
-  AddFronts(fronts, all);
+  AddFronts(fronts, connections, all);
   const LimiterStats stats = limiter.Stats();
   all.Gauge("weir_keys", "States that are kept", Number(stats.keys));
   all.Gauge("weir_key_bytes", "Memory that they take", Number(stats.bytes));
@@ -153,6 +166,13 @@ std::string MetricsText(const Limiter& limiter, const std::vector<std::unique_pt
   all.Gauge("weir_holds", "Holds: copies that a session has reserved", Number(stats.holds));
   all.Gauge("weir_transfers", "Transfers that nobody has seized yet", Number(stats.transfers));
   all.Gauge("weir_waiting", "Reservations that wait for copies", Number(stats.waiting));
+  all.Gauge("weir_awaited", "Requests that wait for a store outside this process",
+            Number(stats.awaited));
+  for (const FailureCount& failure : stats.failures) {
+    all.Counter("weir_degraded_total",
+                "Requests in which limits did what they do on failure, by what had failed",
+                Number(failure.count), {{"cause", std::string(failure.cause)}});
+  }
   all.Gauge("weir_rules_version", "Rules that were put in force so far",
             Number(stats.rulebook_version));
   all.Counter("weir_reloads_total", "Reloads of the rules", Number(reloads.done.load()),

@@ -30,9 +30,10 @@ struct PersistCounters {
   std::atomic<uint64_t> damaged{0};  // rows that were not believed
 };
 
-// `persisted` and `cluster` may be null.
+// `connections`: the memory of all of them. `persisted` and `cluster` may be null.
 std::string MetricsText(const Limiter& limiter, const std::vector<std::unique_ptr<Worker>>& workers,
-                        const ReloadCounters& reloads, const Problems& problems,
-                        const PersistCounters* persisted, ClusterService* cluster);
+                        const SharedBytes& connections, const ReloadCounters& reloads,
+                        const Problems& problems, const PersistCounters* persisted,
+                        ClusterService* cluster);
 
 }  // namespace weir

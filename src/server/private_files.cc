@@ -78,7 +78,7 @@ std::optional<Error> ReplaceFile(const std::string& path, std::string_view text)
   const std::string next = path + ".new";
   unlink(next.c_str());
   FileDescriptor file(
-      open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR));
+      open(next.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (!file || !WriteAll(file.get(), text) || fsync(file.get()) != 0) return Failed(next);
   file.Close();
   if (std::rename(next.c_str(), path.c_str()) != 0) return Failed(path);

@@ -303,6 +303,9 @@ bool Server::MakeLimiter() {
       .memory_bytes = settings_.memory_bytes, .node = settings_.node, .adhoc = settings_.adhoc};
   options.adhoc_sharing =
       SharingOf(CoordinationOfFlag(settings_.adhoc_coordination).value_or(Coordination{}));
+  // Where nobody is refused for being late, a store that does not answer is not waited for without end.
+  options.deadline =
+      settings_.deadline > Duration::zero() ? settings_.deadline : settings_.request_timeout;
   if (states_ != nullptr) options.secret = states_->secret();
   if (cluster_ != nullptr) options.secret = cluster_->hash_secret();
   if (mark_ != nullptr) {

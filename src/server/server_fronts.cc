@@ -38,10 +38,7 @@ void Server::MakeFronts() {
     for (const std::string& hop : settings_.trusted_hops) {
       options.trusted_hops.push_back(*http::ParseNetwork(hop));
     }
-    options.json_rate_limit = [this](std::string_view body, Instant now, const Reach& reach) {
-      auto [status, text] = AnswerJson(*limiter_, body, now, reach);
-      return HttpOptions::JsonAnswer{status, std::move(text)};
-    };
+    options.json_rate_limit = RateLimitJson(*limiter_);
     options.health = [this] {
       return HttpOptions::Health{problems_.ready(), HealthJson(problems_)};
     };
@@ -94,16 +91,16 @@ void Server::AddServerRoutes(HttpFront& http) {
                     [](const http::HttpRequest&, http::Responder responder) {
                       responder.Send({.content_type = "application/json", .body = OpenApi()});
                     });
-  http.routes().Add("GET", "/metrics", Operation::kMetrics,
-                    [this](const http::HttpRequest& request, http::Responder responder) {
-                      reports_.Write(request, std::move(responder), [this](const Turn&) {
-                        return Answer{
-                            .body = MetricsText(*limiter_, workers_, reloads_, problems_,
-                                                keeper_ == nullptr ? nullptr : &keeper_->counters(),
-                                                cluster_.get()),
-                            .content_type = "text/plain; version=0.0.4; charset=utf-8"};
-                      });
-                    });
+  http.routes().Add(
+      "GET", "/metrics", Operation::kMetrics,
+      [this](const http::HttpRequest& request, http::Responder responder) {
+        reports_.Write(request, std::move(responder), [this](const Turn&) {
+          return Answer{.body = MetricsText(
+                            *limiter_, workers_, *connection_memory_, reloads_, problems_,
+                            keeper_ == nullptr ? nullptr : &keeper_->counters(), cluster_.get()),
+                        .content_type = "text/plain; version=0.0.4; charset=utf-8"};
+        });
+      });
 }
 
 bool Server::OpenPorts() {

@@ -5,7 +5,7 @@
 namespace weir {
 namespace {
 
-constexpr Duration kTickEvery = std::chrono::milliseconds(250);
+constexpr Duration kTickEvery = std::chrono::milliseconds(250) / Acceptor::kTicksOfARound;
 
 }  // namespace
 
@@ -18,7 +18,7 @@ Worker::~Worker() { Stop(); }
 
 void Worker::Serve(const Port& port, FileDescriptor socket) {
   counters_.push_back(std::make_unique<PortCounters>());
-  served_.push_back({port.front->name(), counters_.back().get()});
+  served_.push_back({port.front->name(), counters_.back().get(), port.memory});
   acceptors_.push_back(std::make_unique<Acceptor>(
       loop_, std::move(socket), *port.front, port.tls,
       Acceptor::Limits{limits_.connections, limits_.session_timeout}, memory_, *counters_.back()));

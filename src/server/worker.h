@@ -42,6 +42,7 @@ class Worker {
   struct Served {
     std::string_view front;
     const PortCounters* counters;
+    const SharedBytes* memory;  // of the port, on all threads
   };
   const std::vector<Served>& served() const { return served_; }
 

@@ -24,18 +24,23 @@
 #include <absl/container/flat_hash_map.h>
 
 #include "algorithms/limit.h"
+#include "base/on_failure.h"
 #include "store/shared_use.h"
 
 namespace weir {
 
 // What else is to be known of a limit.
 struct SlotTraits {
-  bool deny_when_full = false;  // a newcomer is turned away when memory is full (on_failure: deny)
-  bool carried = false;         // by requests: one state may be asked for under several of these
-  bool persist = false;         // its states are kept over a restart
+  // When what decides it is away; where that is this process's memory: when it is full.
+  OnFailure on_failure = OnFailure::kAllow;
+  bool remote = false;   // not this process's memory decides it (router.h)
+  bool carried = false;  // by requests: one state may be asked for under several of these
+  bool persist = false;  // its states are kept over a restart
   Sharing sharing = Sharing::kNone;
+  // A newcomer is turned away when memory is full.
+  bool deny_when_full() const { return on_failure == OnFailure::kDeny; }
   // Its states are never forgotten for the newcomers of another owner.
-  bool guarded() const { return deny_when_full || persist; }
+  bool guarded() const { return deny_when_full() || persist; }
   // Something has to be done when a state has changed.
   bool noted() const { return persist || sharing != Sharing::kNone; }
   bool operator==(const SlotTraits&) const = default;
@@ -81,7 +86,8 @@ class LimitTable {
   const LimitSlot* Add(const Limit& limit, SlotTraits traits, Instant now,
                        std::string_view owner = {});
   const LimitSlot* Add(const Limit& limit, bool deny_when_full, Instant now) {
-    return Add(limit, SlotTraits{.deny_when_full = deny_when_full}, now);
+    const OnFailure on_failure = deny_when_full ? OnFailure::kDeny : OnFailure::kAllow;
+    return Add(limit, SlotTraits{.on_failure = on_failure}, now);
   }
   // States of `old` go on as states of `next` from `now` on. Nothing happens if the slot has been
   // freed since it had `serial`.

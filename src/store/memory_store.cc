@@ -19,7 +19,9 @@ void TakeFrom(const A& algorithm, CellState<A>& state, Charge& charge, uint64_t 
     state.slot().tickets.fetch_add(1);
   }
   if constexpr (std::is_same_v<A, TokenBucket>) {
-    if (receipt != nullptr) {
+    if (receipt != nullptr && n == 0)
+      receipt->at = receipt->born = 0;  // there is nothing to give back
+    if (receipt != nullptr && n > 0) {
       Box<TokenBucket>& box = state.MakeBox();
       if (box.marks.empty()) box.born = ToNanos(now);
       box.marks.Observe(algorithm.Debt(box.state, now));
@@ -51,17 +53,33 @@ void TakeFrom(const A& algorithm, CellState<A>& state, Charge& charge, uint64_t 
   state.Save();
 }
 
+// The refusal of n extends the ban.
+void KeepRejected(const SlidingLog& log, CellState<SlidingLog>& state, Charge& charge, uint64_t n,
+                  Instant now) {
+  const Instant at = log.Reject(state.state(), n, now);
+  state.Save();
+  if (charge.receipt == nullptr) return;
+  *charge.receipt = {.key = charge.key,
+                     .limit = &state.slot(),
+                     .rejected = n,
+                     .shadow = charge.shadow,
+                     .at = ToNanos(at)};
+  state.slot().tickets.fetch_add(1);
+}
+
 }  // namespace
 
 MemoryStore::MemoryStore(uint64_t memory_bytes, Instant epoch, uint32_t most_limits)
     : limits_(epoch, most_limits), table_(memory_bytes, *this) {}
 
-void MemoryStore::Admit(std::span<Charge> charges, Instant now, AdmitDone done) {
-  done(Run(charges, now, true));
-}
-
-void MemoryStore::Peek(std::span<Charge> charges, Instant now, AdmitDone done) {
-  done(Run(charges, now, false));
+bool MemoryStore::Admit(Admission& admission) {
+  admission.admitted = {.allowed = true};
+  if (!admission.charges.empty()) {
+    admission.admitted = Run(admission.charges, admission.now, admission.want == Want::kTake);
+  }
+  if (admission.admitted.error != Code::kOk) return true;
+  for (Charge& refund : admission.refunds) Refund(refund, admission.now);
+  return true;
 }
 
 Admitted MemoryStore::Run(std::span<Charge> charges, Instant now, bool take) {
@@ -206,8 +224,7 @@ Admitted MemoryStore::DecideOne(Opened& entry, Instant now, bool take) {
     if (charge.refused) {
       if constexpr (std::is_same_v<AlgorithmOf<decltype(algorithm)>, SlidingLog>) {
         if (take && algorithm.keep_rejected) {
-          algorithm.Reject(state.state(), charge.cost, now);
-          state.Save();
+          KeepRejected(algorithm, state, charge, charge.cost, now);
           entry.fresh = false;
           charge.remaining = algorithm.Room(state.state(), now).value_or(0);
         }
@@ -219,7 +236,9 @@ Admitted MemoryStore::DecideOne(Opened& entry, Instant now, bool take) {
     }
     ShowState(algorithm, state, charge, now);
   });
-  return Outcome(charge);
+  const Admitted admitted = Outcome(charge);
+  if (!take) charge.taken = 0;
+  return admitted;
 }
 
 // ---- Several charges ----
@@ -245,6 +264,7 @@ bool MemoryStore::Grant(Entries& entries, uint64_t* granted) {
     const uint64_t room = flexible ? first.room / first.sharers : first.room;
     const uint64_t need = flexible ? charge.least : first.cost;
     charge.refused = first.overdrawn || room < need;
+    charge.taken = 0;
     if (charge.shadow) continue;
     if (charge.quota) {
       quotas += 1;
@@ -275,7 +295,7 @@ void MemoryStore::TakeAll(Entries& entries, uint64_t granted, Instant now) {
     if (flexible && charge.shadow) charge.taken = std::min(charge.taken, first.room);
     if (charge.taken == 0 && charge.receipt == nullptr) continue;
     first.room -= charge.taken;
-    first.fresh = false;
+    first.fresh = first.fresh && charge.taken == 0;
     Take(entry, charge.taken, now);
   }
 }
@@ -291,8 +311,7 @@ void MemoryStore::Refuse(Entry& entry, Instant now, bool keep) {
     if constexpr (std::is_same_v<AlgorithmOf<decltype(algorithm)>, SlidingLog>) {
       if (keep && algorithm.keep_rejected) {
         HeapMeter meter(table_, state);
-        algorithm.Reject(state.state(), entry.cost, now);
-        state.Save();
+        KeepRejected(algorithm, state, *entry.charge, entry.cost, now);
         entry.fresh = false;
         entry.room = algorithm.Room(state.state(), now).value_or(0);
       }

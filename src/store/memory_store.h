@@ -1,8 +1,21 @@
 // The store in this process's memory.
 //
 // Admit locks the states of all charges, in the order of the key table, asks every limit for its
-// room, and writes only if nobody refuses. Nothing waits: `done` is called before Admit returns.
+// room, and writes only if nobody refuses. Nothing waits: every answer is there on return.
 // Nothing is allocated for keys that exist. Keys that are as good as unused are not stored.
+//
+// What is cancelled or reduced was never asked for: from then on every limit decides as it would have,
+// but for
+//   buckets that nodes share   others are told of whole tokens: less than one is not given back
+//   buckets with more than a thousand open receipts (refund_marks.h), and limits that were replaced
+//   meanwhile by others        no more is given back than is sure; so these three err against the subject
+//   tiers                      whoever came meanwhile stays in the tier that he was granted, which may be a
+//                              higher one than he would have needed; and a tier stays as it is once its
+//                              hits of that time do not count any more
+//   kept refusals of a log     older ones that it pushed out do not come back. Only refusals in shadow, or
+//                              of one quota among several, are ever cancelled
+//   `anchor: first_request`    a window that it began ends in its time for those who came meanwhile
+// None of these admits more than the limit says: each state is one that the limit could have come to.
 #pragma once
 
 #include <array>
@@ -28,27 +41,27 @@ struct SavedCell {
   uint64_t use = 0;                 // what was used, should the numbers be others by then
 };
 
-class MemoryStore : public Store, private KeyTable::Tenant {
+class MemoryStore final : public Store, private KeyTable::Tenant {
  public:
   MemoryStore(uint64_t memory_bytes, Instant epoch, uint32_t most_limits = LimitTable::kMost);
 
   LimitTable& limits() { return limits_; }
 
   void Prefetch(const Key& key) const { table_.Prefetch(key); }
-  void Admit(std::span<Charge> charges, Instant now, AdmitDone done) override;
-  void Peek(std::span<Charge> charges, Instant now, AdmitDone done) override;
-  // The same without a callback, for those who know that this store never waits.
+  bool Admit(Admission& admission) override;
+  void Abandon(Admission&) override {}
+  bool Settle(Settlement& settlement) override;
+  void Abandon(Settlement&) override {}
+  void Close(std::span<const Receipt> receipts, Instant now) override;
+  void Reduce(std::span<Receipt> receipts, uint64_t keep, Instant now) override;
+  void Cancel(std::span<const Receipt> receipts, Instant now) override;
+  StoreStats Stats() const override {
+    return {.keys = keys(), .bytes = bytes(), .forgotten = forgotten(), .overloaded = overloaded()};
+  }
+  // What Admit and Settle come to, for those who know that this store never waits.
   Admitted AdmitNow(std::span<Charge> charges, Instant now) { return Run(charges, now, true); }
   Admitted PeekNow(std::span<Charge> charges, Instant now) { return Run(charges, now, false); }
-
-  // What was taken under the receipts was `cost` in truth.
-  struct Settlement {
-    uint64_t charged = 0;  // what stays taken: the most of any limit; shadows do not count
-    uint64_t remaining = kUnlimited;  // the least
-  };
-  Settlement Settle(std::span<const Receipt> receipts, uint64_t cost, Instant now);
-  // Nobody will settle these: what was taken stays taken.
-  void Forgo(std::span<const Receipt> receipts, Instant now);
+  SettledUse SettleNow(std::span<const Receipt> receipts, uint64_t cost, Instant now);
   // Gives back up to `charge.cost` of what was used last, and shows what is left.
   void Refund(Charge& charge, Instant now);
   // Returns held copies, and tells how many of that key's are held still.
@@ -67,7 +80,7 @@ class MemoryStore : public Store, private KeyTable::Tenant {
   void MarkChanged(const Key& key) { changed_.Add(key); }
 
   // Drops some of what has expired, a few shards at a time.
-  void Tick(Instant now) { SweepSome(8, now); }
+  void Tick(Instant now) override { SweepSome(8, now); }
   void SweepSome(size_t shards, Instant now);
 
   // Memory that an owner takes beside its states (tickets, holds) counts as its own.
@@ -127,8 +140,9 @@ class MemoryStore : public Store, private KeyTable::Tenant {
   bool Open(Opened& entry, bool make, Instant now, KeyTable::Held& held);
   Code MakeRoom(const Opened& entry, Instant now, uint64_t without_room);
   static Newcomer NewcomerOf(const LimitSlot& slot) {
-    return {
-        .owner = slot.owner, .guarded = slot.traits.guarded(), .deny = slot.traits.deny_when_full};
+    return {.owner = slot.owner,
+            .guarded = slot.traits.guarded(),
+            .deny = slot.traits.deny_when_full()};
   }
   // What has grown is charged, whoever has to be forgotten for it.
   void Relieve(const LimitSlot& slot, Instant now) {
@@ -145,8 +159,9 @@ class MemoryStore : public Store, private KeyTable::Tenant {
   static Instant When(const Entry& entry, Instant from);
   static void Show(Entry& entry, uint64_t remaining, Instant now);
 
-  Settlement SettleOne(const Receipt& receipt, uint64_t cost, Instant now);
-  void ForgoOne(const Receipt& receipt, Instant now);
+  SettledUse SettleOne(const Receipt& receipt, uint64_t cost, Instant now);
+  void CloseOne(const Receipt& receipt, Instant now);
+  void CancelOne(const Receipt& receipt, uint64_t n, bool close, Instant now);
 
   // KeyTable::Tenant
   bool Expired(Cell cell, Instant now) override;

@@ -5,11 +5,16 @@
 
 namespace weir {
 
-MemoryStore::Settlement MemoryStore::Settle(std::span<const Receipt> receipts, uint64_t cost,
-                                            Instant now) {
-  Settlement all{.charged = cost};  // less is charged to none
+bool MemoryStore::Settle(Settlement& settlement) {
+  settlement.error = Code::kOk;
+  settlement.use = SettleNow(settlement.receipts, settlement.cost, settlement.now);
+  return true;
+}
+
+SettledUse MemoryStore::SettleNow(std::span<const Receipt> receipts, uint64_t cost, Instant now) {
+  SettledUse all{.charged = cost};  // less is charged to none
   for (const Receipt& receipt : receipts) {
-    const Settlement one = SettleOne(receipt, cost, now);
+    const SettledUse one = SettleOne(receipt, cost, now);
     all.remaining = std::min(all.remaining, one.remaining);
     if (!receipt.shadow) all.charged = std::max(all.charged, one.charged);
     if (receipt.limit->traits.persist) changed_.Add(receipt.key);
@@ -19,14 +24,41 @@ MemoryStore::Settlement MemoryStore::Settle(std::span<const Receipt> receipts, u
   return all;
 }
 
-void MemoryStore::Forgo(std::span<const Receipt> receipts, Instant now) {
+void MemoryStore::Close(std::span<const Receipt> receipts, Instant now) {
   for (const Receipt& receipt : receipts) {
-    ForgoOne(receipt, now);
+    CloseOne(receipt, now);
+    receipt.limit->tickets.fetch_sub(1);
+  }
+}
+
+void MemoryStore::Reduce(std::span<Receipt> receipts, uint64_t keep, Instant now) {
+  for (Receipt& receipt : receipts) {
+    if (receipt.taken <= keep) continue;
+    CancelOne(receipt, receipt.taken - keep, false, now);
+    uint64_t over = receipt.taken - keep;  // is taken off the greatest tiers first
+    for (size_t i = receipt.by_tier.size(); i-- > 0 && over > 0;) {
+      const uint64_t off = std::min(over, receipt.by_tier[i]);
+      receipt.by_tier[i] -= off;
+      over -= off;
+    }
+    receipt.taken = keep;
+  }
+}
+
+void MemoryStore::Cancel(std::span<const Receipt> receipts, Instant now) {
+  for (const Receipt& receipt : receipts) {
+    CancelOne(receipt, receipt.taken, true, now);
     receipt.limit->tickets.fetch_sub(1);
   }
 }
 
 namespace {
+
+BurstTiers::Receipt TakenOf(const Receipt& receipt) {
+  BurstTiers::Receipt taken{.at = FromNanos(receipt.at)};
+  std::copy(receipt.by_tier.begin(), receipt.by_tier.end(), taken.by_tier.begin());
+  return taken;
+}
 
 // Gives back up to `n` of what was taken under the receipt, as far as the state still knows it.
 // Returns how many whole tokens it was: others are told of no parts, so of a shared bucket none are
@@ -46,15 +78,14 @@ uint64_t GiveBack(const A& algorithm, CellState<A>& state, const Receipt& receip
   } else if constexpr (std::is_same_v<A, SlidingLog>) {
     return algorithm.Refund(state.state(), FromNanos(receipt.at), n, now);
   } else if constexpr (std::is_same_v<A, BurstTiers>) {
-    BurstTiers::Receipt taken{.at = FromNanos(receipt.at)};
-    std::copy(receipt.by_tier.begin(), receipt.by_tier.end(), taken.by_tier.begin());
-    return algorithm.Refund(state.state(), taken, n, now);
-  } else if constexpr (!std::is_same_v<A, Copies>) {
+    return algorithm.Refund(state.state(), TakenOf(receipt), n, now);
+  } else if constexpr (std::is_same_v<A, Copies>) {
+    return algorithm.Return(state.state(), n);
+  } else {
     const A* then = std::get_if<A>(&receipt.limit->limit);
     if (then == nullptr || !SameNumbering(*then, algorithm)) return 0;
     return algorithm.Refund(state.state(), receipt.at, n, now);
   }
-  return 0;
 }
 
 // Gives back up to `n` of what was used last, whoever used it, and tells how many whole tokens.
@@ -86,7 +117,7 @@ void CloseTicket(CellState<A>& state, const Receipt& receipt) {
 }  // namespace
 
 // A state is settled under the numbers that are in force for it: they may have changed since.
-MemoryStore::Settlement MemoryStore::SettleOne(const Receipt& receipt, uint64_t cost, Instant now) {
+SettledUse MemoryStore::SettleOne(const Receipt& receipt, uint64_t cost, Instant now) {
   const bool up = cost > receipt.taken;
   KeyTable::Held held;
   Charge charge(receipt.key, receipt.limit, 0, 0);
@@ -103,7 +134,7 @@ MemoryStore::Settlement MemoryStore::SettleOne(const Receipt& receipt, uint64_t 
   // A state that is as good as unused is not there: nothing of it can be given back. Nor is anything
   // charged to one for which there is no room.
   if (found != KeyTable::Found::kHere && found != KeyTable::Found::kFresh) {
-    return {receipt.taken, Numbers(latest->limit).most};
+    return {receipt.taken, Numbers(latest->limit).capacity};
   }
   entry.slot = Latest(&limits_[entry.cell.limit()]);
   BringTo(*entry.slot, entry.cell, now);
@@ -134,7 +165,46 @@ MemoryStore::Settlement MemoryStore::SettleOne(const Receipt& receipt, uint64_t 
   return {up ? cost : receipt.taken - refunded, remaining};
 }
 
-void MemoryStore::ForgoOne(const Receipt& receipt, Instant now) {
+// Gives back `n` of what was taken, and forgets a refusal that was kept. Under the numbers that are in
+// force, like settling. A state that is not there any more is as good as unused: there is nothing to
+// undo.
+void MemoryStore::CancelOne(const Receipt& receipt, uint64_t n, bool close, Instant now) {
+  if (receipt.limit->traits.persist) changed_.Add(receipt.key);
+  KeyTable::Held held;
+  Charge charge(receipt.key, receipt.limit, 0, 0);
+  Opened entry{.charge = &charge};
+  if (table_.Open(receipt.key, false, 0, now, held, &entry.cell) != KeyTable::Found::kHere) return;
+  entry.slot = Latest(&limits_[entry.cell.limit()]);
+  BringTo(*entry.slot, entry.cell, now);
+  uint64_t remaining = 0, refunded = 0;
+  With(*entry.slot, entry.cell, [&](const auto& algorithm, auto& state) {
+    using A = AlgorithmOf<decltype(algorithm)>;
+    HeapMeter meter(table_, state);
+    if constexpr (std::is_same_v<A, TokenBucket>) {
+      if (state.box() != nullptr) {
+        state.box()->marks.Observe(algorithm.Debt(state.state(), now));
+      }
+    }
+    if constexpr (std::is_same_v<A, SlidingLog>) {
+      if (receipt.rejected > 0) {
+        algorithm.Forgive(state.state(), FromNanos(receipt.at), receipt.rejected);
+      }
+    }
+    if constexpr (std::is_same_v<A, BurstTiers>) {
+      refunded = algorithm.Cancel(state.state(), TakenOf(receipt), n, now);
+    } else {
+      refunded = GiveBack(algorithm, state, receipt, n, Shared(*entry.slot), now);
+    }
+    remaining = algorithm.Room(state.state(), now).value_or(0);
+    state.Save();
+    if (close) CloseTicket(state, receipt);
+  });
+  EraseIfUnused(entry, now);
+  held.Release(0);
+  NoteSettled(receipt, *entry.slot, 0, refunded, remaining, now);
+}
+
+void MemoryStore::CloseOne(const Receipt& receipt, Instant now) {
   KeyTable::Held held;
   Charge charge(receipt.key, receipt.limit, 0, 0);
   Opened entry{.charge = &charge};

@@ -49,6 +49,7 @@ template <typename A>
 void Add(const A& algorithm, CellState<A>& state, const OthersUse& use, Instant now) {
   if constexpr (std::is_same_v<A, TokenBucket>) {
     const uint128 debt = algorithm.Debt(state.state(), now);
+    if (state.box() != nullptr) state.box()->marks.Observe(debt);
     const uint128 ticks = static_cast<uint128>(use.ticks < 0 ? -use.ticks : use.ticks);
     const uint128 next = use.ticks < 0 ? debt - std::min(debt, ticks) : debt + ticks;
     state.state().full_at = algorithm.Ticks(now) + std::min(next, TokenBucket::kMostDebt);

@@ -39,8 +39,8 @@ class LockedReplica final : public Correspondent {
   std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override {
     return Locked([&](DebtReplica& replica) { return replica.Receive(bytes, now, good); });
   }
-  std::vector<Envelope> Everything(uint32_t to, Instant now) override {
-    return Locked([&](DebtReplica& replica) { return replica.Everything(to, now); });
+  Slice Everything(uint32_t to, CopyCursor& cursor, const SliceSize& most, Instant now) override {
+    return Locked([&](DebtReplica& replica) { return replica.Everything(to, cursor, most, now); });
   }
 
  private:
@@ -71,12 +71,13 @@ class TwoNodes : public ::testing::Test {
   }
 
   void Open(Machine& machine, const std::string& id, uint32_t incarnation,
-            const std::string& address) {
+            const std::string& address, Instant silent_until = {}) {
     ClusterThread::Options options{
         address,
         *PeerSource::Parse("file:" + path_, id),
         *ClusterKey::FromText("a secret that all nodes of a cluster share"),
         {}};
+    options.silent_until = silent_until;
     options.node.id = id;
     options.node.incarnation = incarnation;
     options.node.birthmark = 100 + incarnation;
@@ -176,6 +177,27 @@ TEST_F(TwoNodes, ThreadsCopyAStateWhileSilentStrangersHoldThePort) {
   EXPECT_TRUE(Eventually([&] {
     return std::all_of(strangers.begin(), strangers.end(), is_closed);
   })) << "each had a second";
+}
+
+TEST_F(TwoNodes, AThreadSaysNothingBeforeItsTimeAndTalksThen) {
+  const std::string address = b_.thread->address();
+  b_.thread = nullptr;
+  const Instant until = clock_.Now() + 300ms;
+  Open(b_, "b", 2, address, until);
+  b_.thread->Start(*b_.replica);
+  a_.thread->Start(*a_.replica);
+  ASSERT_TRUE(Eventually([&] { return SeesAPeer(a_); }));
+  EXPECT_GE(clock_.Now(), until);
+  ASSERT_TRUE(Eventually([&] { return SeesAPeer(b_) && b_.thread->ready(); }));
+}
+
+TEST_F(TwoNodes, AThreadThatIsSilentCanBeStopped) {
+  const std::string address = b_.thread->address();
+  b_.thread = nullptr;
+  Open(b_, "b", 2, address, clock_.Now() + 1h);
+  b_.thread->Start(*b_.replica);
+  b_.thread->Stop();
+  EXPECT_FALSE(b_.thread->ready());
 }
 
 TEST_F(TwoNodes, AnAddressInUseIsAnError) {

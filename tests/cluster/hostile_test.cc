@@ -93,6 +93,36 @@ TEST_F(Hostile, WhatWasSentToALifeIsOfNoUseToTheNext) {
   EXPECT_FALSE(Sees(network_, "a", "b")) << "greetings prove nothing, and the rest is unreadable";
 }
 
+TEST_F(Hostile, WhoWasNeverHeardMustSayWhoHeIs) {
+  network_.cut["b"] = true;
+  network_.Start("a", 6, kTwo);
+  std::string plain;
+  AppendBare(Message::Kind::kWho, plain);
+  const std::string who = Sealer(SomeKey(), Life("b"), 1).SealFor({NodeNumber("a"), 6}, plain);
+  network_.node("a").Receive(who, "b", network_.now);
+  EXPECT_FALSE(Sees(network_, "a", "b"));
+  AppendPing(1, {"b", 5}, plain);
+  const std::string ping = Sealer(SomeKey(), Life("b"), 2).SealFor({NodeNumber("a"), 6}, plain);
+  network_.node("a").Receive(ping, "b", network_.now);
+  EXPECT_TRUE(Sees(network_, "a", "b"));
+}
+
+TEST_F(Hostile, NoGreetingIsAnsweredWithMoreBytesThanItHas) {
+  const std::string longest(kMostIdBytes, 'n');
+  network_.Start(longest, 5, {longest});
+  network_.RunFor(1s);
+  for (const std::string& id : {longest, std::string("b")}) {
+    std::string greeting;
+    AppendGreeting(1, {id, 77}, greeting);
+    greeting = Sealer(SomeKey(), {NodeNumber(id), 77}, 1).SealForAnybody(greeting);
+    const std::string to = id == "b" ? "a" : longest;
+    const size_t before = network_.recorded.size();
+    network_.node(to).Receive(greeting, "elsewhere", network_.now);
+    ASSERT_GT(network_.recorded.size(), before);
+    EXPECT_LE(network_.recorded[before].size(), greeting.size());
+  }
+}
+
 TEST_F(Hostile, AnotherLifeOfANodeThatLivesChangesNothing) {
   std::string plain;
   AppendBare(Message::Kind::kAskMe, plain);

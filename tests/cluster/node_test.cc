@@ -154,6 +154,23 @@ TEST(Node, TheDeadAreFoundOutAndTheReturnedAreAskedWhatTheyDidMeanwhile) {
   }
 }
 
+TEST(Node, OneThatLeavesWhileItIsAskedLeavesNobodyBusy) {
+  FakeNetwork network = Three();
+  StartAll(network);
+  network.RunFor(1s);
+  network.cut["c"] = true;
+  network.RunFor(10s);
+  network.cut["c"] = false;
+  const auto asked = [&] { return network.node("a").Status(network.now).copies.asked; };
+  const uint64_t before = asked();
+  while (asked() == before) network.RunFor(1ms);
+  network.deaf["c"] = true;  // so it does not answer,
+  network.node("c").Leave(network.now);
+  network.Stop("c");
+  network.RunFor(10s);  // which ends
+  EXPECT_FALSE(Sees(network, "a", "c"));
+}
+
 TEST(Node, OneThatWasDeadToOthersWithoutKnowingIsToldWhatItMissed) {
   FakeNetwork network = Three();
   StartAll(network);

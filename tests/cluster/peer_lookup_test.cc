@@ -67,6 +67,9 @@ TEST_F(Lookup, NamedPeersAreAllThereAndKeepTheAddressThatTheyHad) {
   EXPECT_EQ(trouble_, "");
   names_["one"] = {"10.0.0.5"};
   EXPECT_EQ(Look(peers), "a=10.0.0.5:1 b=10.0.0.4:2 c=10.0.0.4:3 ");
+  names_["four"] = {"10.0.0.6"};
+  EXPECT_EQ(Look(peers), "a=10.0.0.5:1 b=10.0.0.4:2 c=10.0.0.4:3 self=10.0.0.6:4 ")
+      << "where another may run under its name";
 }
 
 }  // namespace

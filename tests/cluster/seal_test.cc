@@ -7,6 +7,7 @@
 #include <set>
 
 #include "cluster/state_stream.h"
+#include "replication/debt_replica.h"
 
 namespace weir::cluster::seal_test {
 namespace {
@@ -164,13 +165,19 @@ TEST(ClusterKey, SpaceAroundItDoesNotCountAndAShortOneIsRefused) {
 }
 
 TEST(StateStream, PiecesComeInOrderAndFitNoOtherStream) {
-  std::vector<Envelope> state;
-  for (int i = 0; i < 200; ++i) state.push_back({1, std::string(1000, static_cast<char>(i))});
+  DebtReplica state(kSender, {}, Instant{});
+  for (uint64_t i = 0; i < 5'000; ++i) state.Take({i, i}, {}, 1, Instant{} + std::chrono::hours(1));
   const StateQuestion question{kReceiver, kSender, 42};
-  StateStream stream(Key(), question, state);
+  uint64_t bytes = 0, sealed = 0;
+  StateStream stream(Key(), question, state, bytes);
   std::vector<std::string> pieces;
-  while (const auto piece = stream.Next()) pieces.push_back(*piece);
-  ASSERT_EQ(pieces.size(), 4u);
+  while (const auto piece = stream.Next(Instant{} + std::chrono::hours(1))) {
+    pieces.push_back(*piece);
+    sealed += piece->size();
+  }
+  ASSERT_EQ(pieces.size(), 5u) << "a thousand keys each";
+  EXPECT_GT(bytes, 5'000u * sizeof(weir::Key));
+  EXPECT_LT(bytes, sealed);
   for (const std::string& piece : pieces) EXPECT_LE(piece.size(), kMostPieceBytes);
   StateReader reader(Key(), question);
   for (const std::string& piece : pieces) EXPECT_TRUE(reader.Open(piece));

@@ -18,6 +18,7 @@ using namespace std::chrono_literals;
 
 constexpr Instant kStart = FromNanos(1'800'000'000'000'000'000);
 constexpr Duration kLatency = 1ms;
+constexpr char kAnyLimit[] = "{limit: 1, per: 1s}";
 
 std::shared_ptr<const Rulebook> Rules(const std::string& limit) {
   const ParseResult parsed = ParseRulesText(
@@ -56,13 +57,21 @@ class Fleet {
     for (uint32_t i = 0; i < nodes_.size(); ++i) all.push_back(i + 1);
     for (Node& one : nodes_) one.shared->SetPeers(all);
   }
-  // The last to come copies what another knows.
-  void CopyFrom(size_t node) {
+  // The last to come copies what another knows, a slice at a time. Returns how many it took.
+  int CopyFrom(
+      size_t node, const SliceSize& most = {}, const std::function<void()>& between = [] {}) {
     const auto newest = static_cast<uint32_t>(nodes_.size());
-    bool good = false;
-    for (const Envelope& envelope : nodes_[node].shared->Everything(newest, now)) {
-      nodes_.back().shared->Receive(envelope.bytes, now, good);
-      EXPECT_TRUE(good);
+    CopyCursor cursor;
+    for (int slices = 1;; ++slices) {
+      const Slice slice = nodes_[node].shared->Everything(newest, cursor, most, now);
+      EXPECT_LE(slice.keys, most.keys);
+      for (const Envelope& envelope : slice.envelopes) {
+        bool good = false;
+        nodes_.back().shared->Receive(envelope.bytes, now, good);
+        EXPECT_TRUE(good);
+      }
+      if (slice.last) return slices;
+      between();
     }
   }
 
@@ -87,14 +96,14 @@ class Fleet {
     }
   }
 
-  bool Ask(size_t node, uint64_t cost = 1) {
+  bool Ask(size_t node, uint64_t cost = 1, std::string_view subject = "s") {
     return (*this)[node]
-        .Decide({.namespace_name = "n", .resource = "r", .subject = "s", .cost = cost}, now)
+        .Decide({.namespace_name = "n", .resource = "r", .subject = subject, .cost = cost}, now)
         .allowed;
   }
-  uint64_t Remaining(size_t node) {
+  uint64_t Remaining(size_t node, std::string_view subject = "s") {
     return (*this)[node]
-        .Peek({.namespace_name = "n", .resource = "r", .subject = "s"}, now)
+        .Peek({.namespace_name = "n", .resource = "r", .subject = subject}, now)
         .remaining;
   }
 
@@ -191,6 +200,50 @@ TEST_P(SharedLimitsOfEveryKind, AJoiningNodeKnowsWhatItCopied) {
   EXPECT_EQ(fleet.Remaining(2), 20u) << "and counts nothing twice";
 }
 
+// Requests go on meanwhile, at every node: none of them is lost, and none is counted twice.
+TEST_P(SharedLimitsOfEveryKind, WhatIsUsedBetweenTwoSlicesOfACopyIsKnownToo) {
+  constexpr uint64_t kSubjects = 40;
+  Fleet fleet(2, GetParam().limit);
+  std::vector<uint64_t> used(kSubjects);
+  const auto use = [&](size_t node, uint64_t subject) {
+    if (fleet.Ask(node, 2, std::to_string(subject))) used[subject] += 2;
+  };
+  for (uint64_t i = 0; i < kSubjects; ++i) use(i % 2, i);
+  fleet.RunFor(3s);
+  fleet.Add(GetParam().limit);
+  uint64_t next = 0;
+  const int slices = fleet.CopyFrom(0, {.keys = 3}, [&] {
+    for (size_t node = 0; node < 3; ++node) use(node, next++ * 7 % kSubjects);
+    fleet.RunFor(3ms);
+  });
+  EXPECT_GT(slices, 10);
+  fleet.RunFor(20s);
+  for (uint64_t i = 0; i < kSubjects; ++i) {
+    for (size_t node = 0; node < 3; ++node) {
+      EXPECT_EQ(fleet.Remaining(node, std::to_string(i)), 100 - used[i]) << node << ", " << i;
+    }
+  }
+}
+
+// To learn that all is too much for a datagram, no more than a datagram is written.
+TEST(SharedLimits, WhatIsTooMuchIsNotWrittenWhole) {
+  for (const Sharing how : {Sharing::kDebt, Sharing::kQueue, Sharing::kCounter}) {
+    Fleet fleet(2, kAnyLimit, how);
+    AdhocRequest request{.key = "", .limit = 100, .per = 24h, .burst = 100, .cost = 1};
+    for (int i = 0; i < 3'000; ++i) {
+      const std::string key = std::to_string(i);
+      request.key = key;
+      fleet.Throttle(0, request);
+    }
+    CopyCursor cursor;
+    const Slice slice =
+        fleet.shared(0).Everything(2, cursor, {.bytes = 1'100, .around = 3}, kStart);
+    EXPECT_FALSE(slice.last);
+    EXPECT_LT(slice.keys, 60u);
+    EXPECT_LE(slice.envelopes.size(), 1u);
+  }
+}
+
 TEST_P(SharedLimitsOfEveryKind, AnExhaustedLimitIsExhaustedEverywhere) {
   Fleet fleet(4, GetParam().limit);
   uint64_t admitted = 0;
@@ -261,7 +314,6 @@ TEST(SharedLimits, NewsOfAKeyThatWasLongIdleHereAreNotLost) {
 
 // ---- Limits that come with requests ----
 
-constexpr char kAnyLimit[] = "{limit: 1, per: 1s}";
 constexpr CarriedLimit kHundredAYear = {100, RateUnit::kYear};
 
 AdhocRequest Of(uint64_t cost) {

@@ -87,6 +87,34 @@ TEST_F(E2eClusterDns, OneMoreAddressOfTheNameJoinsAtOnce) {
   EXPECT_TRUE(Eventually([&] { return AreWhole({"a", "b", "c", "d"}, 3); })) << Status("a");
 }
 
+// Who was never met has no name: it is told by its address, in every way.
+TEST_F(E2eClusterDns, AWrongKeyOfANodeThatWasNeverMetIsTold) {
+  Resolve("weir.test", {"a", "b"});
+  Start("a");
+  const std::string good = key_;
+  key_ = WriteKey("other", "another secret that is just as long");
+  Start("b");
+  for (const char* id : {"a", "b"}) {
+    const std::string other = AddressOf(id == std::string("a") ? "b" : "a");
+    const std::string told = "somebody at " + other + " seals with another key";
+    const auto ready = [&] { return HttpGet(nodes_[id]->port("http"), "/readyz"); };
+    EXPECT_TRUE(Eventually([&] { return Has(ready(), told); })) << ready();
+    EXPECT_TRUE(ready().starts_with("HTTP/1.1 200"));
+    EXPECT_TRUE(nodes_[id]->WaitForLog("wrong_cluster_key: " + told)) << nodes_[id]->log();
+    const std::string metrics = HttpGet(nodes_[id]->port("http"), "/metrics");
+    EXPECT_TRUE(Has(metrics, "weir_problem{code=\"wrong_cluster_key\"} 1")) << metrics;
+    const Finished status = RunProgram({WEIR_BINARY, "cluster", "status", "--http",
+                                        "127.0.0.1:" + std::to_string(nodes_[id]->port("http"))});
+    EXPECT_EQ(status.exit_code, 1);
+    EXPECT_TRUE(Has(status.output, "problem: " + told)) << status.output;
+    EXPECT_TRUE(Has(status.output, "compare --cluster-key-file")) << status.output;
+  }
+  key_ = good;
+  Start("b");
+  EXPECT_TRUE(Eventually([&] { return AreWhole({"a", "b"}, 1); })) << Status("a");
+  EXPECT_TRUE(Eventually([&] { return Status("a")["problems"].empty(); })) << Status("a");
+}
+
 TEST_F(E2eClusterDns, OneThatHasTheNameForItselfWaitsForNobody) {
   Resolve("weir.test", {"b"});
   Start("b");
@@ -101,6 +129,9 @@ TEST_F(E2eClusterDns, ANameThatIsNotFoundIsLookedUpAgainSoon) {
   const std::string trouble = "\"weir.test\" cannot be found";
   EXPECT_TRUE(Has(a.log(), trouble) || a.WaitForLog(trouble)) << a.log();
   EXPECT_TRUE(Has(a.log(), "serving without")) << "there may be others: " << a.log();
+  EXPECT_TRUE(Eventually([&] {
+    return Has(HttpGet(a.port("http"), "/readyz"), "what --peers names could not be looked up");
+  }));
   Resolve("other.test", {"b"});
   Start("b", "dns:other.test");  // does not know of it
   Resolve("weir.test", {"a", "b"});

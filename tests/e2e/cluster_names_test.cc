@@ -121,6 +121,22 @@ TEST_F(E2eClusterNames, OneThatIsKilledAndStartsAgainIsNoSecondOne) {
   EXPECT_TRUE(Eventually([&] { return Remaining("n1") == 0; }));
 }
 
+TEST_F(E2eClusterNames, OneThatIsKilledAgainAndAgainHasAGreaterNumberEachTime) {
+  StartNodes({"n1", "n2"});
+  EXPECT_TRUE(Ask("n1"));
+  EXPECT_TRUE(Eventually([&] { return Remaining("n2") == 2; }));
+  uint64_t last = Status("n1")["incarnation"].get<uint64_t>();
+  Kill("n1");
+  for (int i = 0; i < 6; ++i) {  // nothing is kept, and it is ready a few milliseconds later
+    nodes_["n1"] = Second("n1", "127.0.0.1:" + std::to_string(ports_["n1"]));
+    const uint64_t life = Status("n1")["incarnation"].get<uint64_t>();
+    EXPECT_GT(life, last);
+    last = life;
+    EXPECT_EQ(Remaining("n1"), 2) << nodes_["n1"]->log();
+    Kill("n1");
+  }
+}
+
 TEST_F(E2eClusterNames, AWrongKeyAndADeadPeerAreTold) {
   StartNodes({"n1", "n2"});
   Kill("n2");

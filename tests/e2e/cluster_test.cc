@@ -107,6 +107,20 @@ TEST_F(E2eCluster, AllSeeAllAndTellItInEveryWay) {
   }
 }
 
+TEST_F(E2eCluster, WhatEachNodeCountsAloneIsToldByTheStatus) {
+  rules_ =
+      files_.Write("rules.yaml",
+                   "namespaces: {shop: {coordination: replicated, resources: {search: {limits: "
+                   "[{name: burst, limit: 3, per: 1h}, "
+                   "{name: slots, algorithm: sliding_log, limit: 5, per: 1h}]}}}}\n");
+  StartThree();
+  const Finished status = StatusCommand("a");
+  EXPECT_EQ(status.exit_code, 0) << "nothing is wrong: " << status.output;
+  EXPECT_TRUE(Has(status.output, "warning: limits that requests carry")) << status.output;
+  EXPECT_TRUE(Has(status.output, "slots")) << status.output;
+  EXPECT_FALSE(Has(status.output, "burst")) << status.output;
+}
+
 TEST_F(E2eCluster, OneThatIsKilledIsDeadWithinSecondsAndReturnsWithANewLife) {
   StartThree();
   const uint64_t life = Peer("a", "b")["incarnation"].get<uint64_t>();

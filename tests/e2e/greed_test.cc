@@ -60,6 +60,16 @@ class E2eGreed : public ::testing::Test {
     const size_t from = at + name.size() + 2;
     return all.substr(from, all.find('\n', from) - from);
   }
+  // A certificate and its key for 127.0.0.1, as arguments of a server.
+  std::vector<std::string> Tls() {
+    const std::string base = files_.path() + "/a";
+    EXPECT_EQ(RunProgram({"openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                          "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=a",
+                          "-keyout", base + ".key", "-out", base + ".crt"})
+                  .exit_code,
+              0);
+    return {"--config", rules_, "--tls-cert", base + ".crt", "--tls-key", base + ".key"};
+  }
   static bool Serves(const ServerProcess& server) {
     Socket well(server.port("resp"));
     well.Send("PING\r\n");
@@ -73,6 +83,7 @@ class E2eGreed : public ::testing::Test {
 TEST_F(E2eGreed, HeadersOfCallsThatDoNotEndPinLittle) {
   ServerProcess server({"--config", rules_, "--threads", "1", "--connection-memory", "64MiB"});
   ASSERT_TRUE(Serves(server));
+  EXPECT_EQ(Metric(server, "weir_connection_bytes_most"), std::to_string(64 * kMiB));
   const size_t before = server.resident_bytes();
   const std::string bytes = CallsWithoutEnd(256);
   std::vector<std::unique_ptr<Socket>> crowd;
@@ -110,6 +121,12 @@ TEST_F(E2eGreed, TheGreediestGoWhenAllTogetherTakeTooMuch) {
 #else
   static_cast<void>(before);
 #endif
+  const auto held = [&](const std::string& front) {
+    return std::stoul(Metric(server, "weir_connection_bytes{front=\"" + front + "\"}"));
+  };
+  EXPECT_GT(held("resp"), kMiB);
+  EXPECT_LE(held("resp"), 4 * kMiB) << "half of all";
+  EXPECT_LT(held("http"), kMiB);
   EXPECT_NE(Metric(server, "weir_connections_greedy_total{front=\"resp\"}"), "0");
   EXPECT_EQ(Metric(server, "weir_connections_greedy_total{front=\"http\"}"), "0");
 }
@@ -139,20 +156,47 @@ TEST_F(E2eGreed, AStrangerMaySendLittleAtOnce) {
 }
 
 TEST_F(E2eGreed, AHandshakeThatDoesNotEndLosesItsConnection) {
-  const std::string base = files_.path() + "/a";
-  ASSERT_EQ(RunProgram({"openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
-                        "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=a",
-                        "-keyout", base + ".key", "-out", base + ".crt"})
-                .exit_code,
-            0);
-  ServerProcess server({"--config", rules_, "--tls-cert", base + ".crt", "--tls-key", base + ".key",
-                        "--request-timeout", "300ms"});
+  std::vector<std::string> arguments = Tls();
+  arguments.insert(arguments.end(), {"--request-timeout", "300ms"});
+  ServerProcess server(arguments);
   Socket silent(server.port("resp")), slow(server.port("grpc"));
   slow.Send("\x16\x03\x01\x02");
   silent.ReadAll();
   slow.ReadAll();
   EXPECT_TRUE(silent.closed_by_peer());
   EXPECT_TRUE(slow.closed_by_peer());
+}
+
+// A handshake takes three times of what a connection takes afterwards.
+TEST_F(E2eGreed, HalfOpenHandshakesAreCountedForWhatTheyTake) {
+  std::vector<std::string> arguments = Tls();
+  arguments.insert(arguments.end(), {"--request-timeout", "60s", "--threads", "1"});
+  ServerProcess server(arguments);
+  const std::string url = "https://127.0.0.1:" + std::to_string(server.port("http")) + "/metrics";
+  const auto counted = [&] {
+    const std::string all = RunProgram({"curl", "-sS", "-k", url}).output;
+    const std::string name = "\nweir_connection_bytes{front=\"resp\"} ";
+    const size_t at = all.find(name);
+    return at == std::string::npos ? 0 : std::stoul(all.substr(at + name.size()));
+  };
+  EXPECT_EQ(counted(), 0u);
+  const size_t before = server.resident_bytes();
+  std::vector<std::unique_ptr<Socket>> crowd;
+  for (int i = 0; i < 400; ++i) {
+    crowd.push_back(std::make_unique<Socket>(server.port("resp")));
+    crowd.back()->Send("\x16\x03\x01\x02");
+  }
+  size_t bytes = 0;
+  for (int i = 0; i < 100 && (bytes = counted()) < 400 * 45'000; ++i) {
+  }
+  EXPECT_GE(bytes, 400u * 45'000);
+#ifndef WEIR_SANITIZED
+  const size_t resident = server.resident_bytes() - before;
+  EXPECT_LT(resident, bytes + 4 * kMiB);
+  EXPECT_GT(resident + 4 * kMiB, bytes);
+#else
+  static_cast<void>(before);
+#endif
 }
 
 TEST_F(E2eGreed, CallsThatDoNotEndObeyTheRequestTimeout) {

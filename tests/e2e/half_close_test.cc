@@ -1,4 +1,6 @@
 // A peer that closes its sending side gets what it was promised; one that is gone keeps nothing.
+#include <csignal>
+
 #include <gtest/gtest.h>
 
 #include "tests/e2e/server_process.h"
@@ -141,6 +143,42 @@ TEST_F(E2eHalfClose, WhatOneWhoHungUpOnHttpWasGrantedIsReleased) {
   }
   holder.Send("QUIT\r\n");
   EXPECT_TRUE(Granted(Reserve(next, "n lock ann WAIT 4000")));
+}
+
+// The server grants before it hears that nobody is there any more.
+TEST_F(E2eHalfClose, WhatOneWhoHungUpUnheardWasGrantedIsReleased) {
+  for (int i = 0; i < 10; ++i) {
+    const std::string session = OpenSession();
+    Socket holder(server_.port("resp")), next(server_.port("resp"));
+    ASSERT_TRUE(Granted(Reserve(holder, "n lock ann WAIT 4000"))) << i;
+    {
+      Socket gone(server_.port("http"));
+      gone.Send(ReserveJson(session));
+      ASSERT_TRUE(Becomes("weir_waiting", "1"));
+      server_.Signal(SIGSTOP);
+      holder.Send("QUIT\r\n");
+    }
+    server_.Signal(SIGCONT);
+    EXPECT_TRUE(Granted(Reserve(next, "n lock ann WAIT 4000"))) << i;
+  }
+}
+
+TEST_F(E2eHalfClose, WhoHangsUpOnceHeWasAnsweredKeepsWhatHeWasGranted) {
+  for (const bool by_reset : {false, true}) {
+    const std::string session = OpenSession();
+    Socket next(server_.port("resp"));
+    {
+      Socket gone(server_.port("http"));
+      gone.Send(ReserveJson(session));
+      ASSERT_EQ(TicketOf(gone.ReadUntil("}"), "\"hold\":\"").size(), 32u);
+      // An answer that was not read makes a close a reset.
+      if (by_reset) gone.Send("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+    }
+    EXPECT_FALSE(Granted(Reserve(next, "n lock ann WAIT 200"))) << by_reset;
+    Socket ending(server_.port("http"));
+    ending.Send(Post("DELETE", "/v1/session/" + session, ""));
+    ending.ReadUntil("\r\n\r\n");
+  }
 }
 
 TEST_F(E2eHalfClose, PoolCounterAnswersWhoWaits) {

@@ -161,12 +161,6 @@ TEST_F(E2eNginx, LimitsNobodyWhileWeirIsAway) {
 
 class E2eHaproxy : public E2eProxy {
  protected:
-#ifdef WEIR_SANITIZED  // it lets all pass there, and it is not known why
-  void SetUp() override {
-    GTEST_SKIP() << "fails beside a sanitized server, for a reason that is not known yet";
-  }
-#endif
-
   void StartBoth() {
     StartWeir();
     files_.Write("haproxy.cfg", Configured("haproxy/haproxy.cfg"));

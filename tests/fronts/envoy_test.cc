@@ -4,6 +4,7 @@
 
 #include "fronts/envoy/rate_limit_json.h"
 #include "tests/fronts/grpc_client.h"
+#include "tests/fronts/http_testing.h"
 
 namespace weir::testing::envoy_test {
 namespace {
@@ -296,32 +297,44 @@ TEST(Envoy, AWeirBlockBringsOtherAlgorithms) {
   EXPECT_EQ(edge({{{"a", "x"}}}).overall_code(), kOk);
 }
 
-TEST(EnvoyJson, AnswersAsTheServiceDoes) {
-  Limiter limiter(RatelimitRulesOf("domain: edge\ndescriptors:\n" + Limited("key: a")),
-                  LimiterOptions{}, kGrpcStart);
+class EnvoyJson : public ::testing::Test {
+ protected:
+  std::string Ask(const std::string& body) { return link_.Send(Post("/json", body), kGrpcStart); }
+
+ private:
+  static HttpOptions Options(Limiter& limiter) {
+    HttpOptions options;
+    options.json_rate_limit = RateLimitJson(limiter);
+    return options;
+  }
+  Limiter limiter_{RatelimitRulesOf("domain: edge\ndescriptors:\n" + Limited("key: a")),
+                   OverTestStore(), kGrpcStart};
+  HttpFront front_{limiter_, Options(limiter_)};
+  FakeLink link_{front_};
+};
+
+TEST_F(EnvoyJson, AnswersAsTheServiceDoes) {
   const std::string body =
       R"({"domain": "edge", "hitsAddend": 2, "descriptors": [{"entries": [{"key": "a", "value": "x"}]}]})";
-  const auto [status, text] = AnswerJson(limiter, body, kGrpcStart);
-  EXPECT_EQ(status, 200);
-  EXPECT_EQ(text,
+  const std::string answer = Ask(body);
+  EXPECT_EQ(StatusOf(answer), 200);
+  EXPECT_EQ(BodyOf(answer),
             R"({"overallCode":"OK","statuses":[{"code":"OK","currentLimit":{"requestsPerUnit":2,)"
             R"("unit":"MINUTE"},"durationUntilReset":"60s"}],"responseHeadersToAdd":[)"
             R"({"key":"RateLimit-Limit","value":"2"},{"key":"RateLimit-Remaining","value":"0"},)"
             R"({"key":"RateLimit-Reset","value":"60"}]})");
-  const auto over = AnswerJson(limiter, body, kGrpcStart);
-  EXPECT_EQ(over.first, 429);
-  EXPECT_NE(over.second.find(R"("overallCode":"OVER_LIMIT")"), std::string::npos);
+  const std::string over = Ask(body);
+  EXPECT_EQ(StatusOf(over), 429);
+  EXPECT_NE(BodyOf(over).find(R"("overallCode":"OVER_LIMIT")"), std::string::npos);
 }
 
-TEST(EnvoyJson, WhatIsWrongIsTold) {
-  Limiter limiter(RatelimitRulesOf("domain: edge\ndescriptors:\n" + Limited("key: a")),
-                  LimiterOptions{}, kGrpcStart);
+TEST_F(EnvoyJson, WhatIsWrongIsTold) {
   for (const char* body :
        {"", "[", "17", R"({"domain": 5})", R"({"domane": "edge"})", R"({"domain": "edge"})",
         R"({"descriptors": [{"entries": [{"key": "a"}]}]})"}) {
-    const auto answer = AnswerJson(limiter, body, kGrpcStart);
-    EXPECT_EQ(answer.first, 400) << body;
-    EXPECT_NE(answer.second, "") << body;
+    const std::string answer = Ask(body);
+    EXPECT_EQ(StatusOf(answer), 400) << body;
+    EXPECT_NE(BodyOf(answer), "") << body;
   }
 }
 

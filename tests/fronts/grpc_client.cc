@@ -151,6 +151,7 @@ std::string GrpcClient::TakeBytes() {
 }
 
 void GrpcClient::Listen() {
+  link_.executor().timers().Run(link_.At(now));
   std::string bytes;
   bytes.swap(link_.out());
   const ssize_t read = nghttp2_session_mem_recv(
@@ -162,6 +163,7 @@ void GrpcClient::Exchange() {
   std::string unread;
   for (;;) {
     unread += TakeBytes();
+    if (unread.empty()) link_.executor().timers().Run(link_.At(now));
     if (unread.empty() && link_.out().empty()) return;
     if (!unread.empty()) unread.erase(0, protocol_.Receive(unread, link_.At(now)));
     Listen();

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/manual_executor.h"
 #include "fronts/grpc/grpc_front.h"
 #include "fronts/protocol.h"
 #include "tests/limiter/testing.h"
@@ -25,12 +26,11 @@ inline constexpr Instant kGrpcStart = FromNanos(1'800'000'000'000'000'000);
 class BareLink : public Link {
  public:
   void Flush() override { flushes += 1; }
-  void Post(std::function<void(const Turn&)> work) override { posted.push_back(std::move(work)); }
+  void FlushSoon() override { flushes += 1; }
+  ManualExecutor& executor() override { return manual_executor; }
   ManualClock& clock() override { return manual_clock; }
   // What was posted, in this turn.
-  void RunPosted() {
-    for (const auto& work : std::exchange(posted, {})) work(Turn(manual_clock));
-  }
+  void RunPosted() { manual_executor.RunSome(); }
   Turn At(Instant now) {
     manual_clock.Set(now);
     return Turn(manual_clock);
@@ -41,8 +41,8 @@ class BareLink : public Link {
   uint64_t refused() const { return refused_; }
 
   int flushes = 0;
-  std::vector<std::function<void(const Turn&)>> posted;
   ManualClock& manual_clock = KeptClock(kGrpcStart);
+  ManualExecutor manual_executor{manual_clock};
 };
 
 // A call as its client sees it.
@@ -130,7 +130,7 @@ class GrpcClient {
 class GrpcRig {
  public:
   explicit GrpcRig(std::shared_ptr<const Rulebook> rules, const GrpcFrontOptions& options = {})
-      : limiter(std::move(rules), LimiterOptions{}, kGrpcStart),
+      : limiter(std::move(rules), OverTestStore(), kGrpcStart),
         front(limiter, options),
         protocol(front.Accept(link)),
         client(*protocol, link) {}

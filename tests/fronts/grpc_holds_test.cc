@@ -194,5 +194,13 @@ TEST_F(GrpcHolds, AnAnswerForAStreamThatIsGoneIsDropped) {
   EXPECT_EQ(Stats().sessions, 1u);
 }
 
+TEST_F(GrpcHolds, AnAddressThatWaitsAsOftenAsItMayFindsTheQueueFull) {
+  WaitAsOftenAsMay(rig_.limiter, "192.0.2.7");
+  const int32_t holder = Stream(), waiter = Stream();
+  Ask(holder, Reserve(1, "lock"));
+  EXPECT_EQ(Ask(waiter, Reserve(2, "lock", 1, 5000)).reservation().outcome(),
+            v1::Reservation::QUEUE_FULL);
+}
+
 }  // namespace
 }  // namespace weir::testing::grpc_holds_test

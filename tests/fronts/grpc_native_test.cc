@@ -189,8 +189,16 @@ TEST_F(GrpcNative, ASessionCarriesEverything) {
   several += Framed(ask.SerializeAsString());
   client.Send(stream, several, true);
   client.Exchange();
-  const auto messages = client[stream].messages();
+  auto messages = client[stream].messages();
   ASSERT_EQ(messages.size(), 5u);
+  const auto id = [](const std::string& message) {
+    v1::SessionResponse response;
+    EXPECT_TRUE(response.ParseFromString(message));
+    return response.id();
+  };
+  // In any order: that is what the numbers are for.
+  std::sort(messages.begin(), messages.end(),
+            [&](const std::string& a, const std::string& b) { return id(a) < id(b); });
   ASSERT_TRUE(answer.ParseFromString(messages[1]));
   EXPECT_EQ(answer.decision().granted(), 2u);
   EXPECT_EQ(answer.decision().remaining(), 7u);

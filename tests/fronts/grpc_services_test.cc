@@ -57,8 +57,8 @@ TEST(GrpcHealth, WatchTellsAtOnceAndAtEveryChange) {
   EXPECT_FALSE(rig.protocol->idle());
 
   rig.front.health().SetServing(false);
-  ASSERT_EQ(rig.link.posted.size(), 1u);
-  rig.link.posted[0](rig.link.At(kGrpcStart));
+  ASSERT_TRUE(rig.link.executor().has_posted());
+  rig.link.RunPosted();
   EXPECT_EQ(rig.link.flushes, 1);
   rig.client.Exchange();
   EXPECT_EQ(Statuses(rig.client[stream]), (std::vector<int>{1, 2}));
@@ -72,10 +72,10 @@ TEST(GrpcHealth, AChangeThatComesAfterTheCallEndedIsForgotten) {
   rig.front.health().SetServing(false);
   rig.client.Reset(stream);
   rig.client.Exchange();
-  ASSERT_EQ(rig.link.posted.size(), 1u);
-  rig.link.posted[0](rig.link.At(kGrpcStart));
+  ASSERT_TRUE(rig.link.executor().has_posted());
+  rig.link.RunPosted();
   rig.front.health().SetServing(true);
-  EXPECT_EQ(rig.link.posted.size(), 1u);
+  EXPECT_FALSE(rig.link.executor().has_posted());
   EXPECT_EQ(rig.link.flushes, 0);
 
   rig.client.Open(kWatch);

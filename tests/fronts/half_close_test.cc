@@ -92,7 +92,6 @@ TEST_F(HalfClose, HttpTakesBackWhatDoesNotReachItsPeer) {
     link.SetHalfClosed();
     link.protocol().HalfClosed(Turn(link.clock()));
     limiter_->EndSession(other, kStart);
-    link.RunPosted();
     EXPECT_EQ(StatusOf(link.RunPosted()), 200);
     EXPECT_TRUE(link.protocol().asks_for_delivery());
     if (delivered) link.protocol().Delivered();

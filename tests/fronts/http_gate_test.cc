@@ -78,6 +78,14 @@ TEST_F(HttpGate, ThisMachineIsWhoAsksLoopbackByItsName) {
   EXPECT_EQ(Secret("evil.example", "Authorization: Basic key\r\n", false), 401);
 }
 
+// As HAProxy's health check does. The sanitizers look on.
+TEST_F(HttpGate, WhoNamesNoHostIsAnsweredAndNotFromHere) {
+  LocalLink checks(*front_, true), asks(*front_, true);
+  EXPECT_EQ(StatusOf(checks.Send("GET /healthz HTTP/1.0\r\n\r\n")), 200);
+  EXPECT_EQ(StatusOf(asks.Send("GET /secret HTTP/1.0\r\n\r\n")), 401);
+  for (const char* host : {"", "[]", ":", "[", "[]:80", "\x01"}) EXPECT_NE(Secret(host), 200);
+}
+
 TEST_F(HttpGate, WhatCameThroughAHopOrFromAPageIsNotFromHere) {
   for (const char* header :
        {"X-Forwarded-For: 8.8.8.8", "x-forwarded-for: 127.0.0.1", "X-Forwarded-Host: localhost",

@@ -49,8 +49,9 @@ inline bool Has(const std::string& answer, std::string_view part) {
 inline HttpOptions Options() {
   HttpOptions options;
   options.trusted_hops = {*http::ParseNetwork("10.0.0.0/8")};
-  options.json_rate_limit = [](std::string_view body, Instant, const Reach&) {
-    return HttpOptions::JsonAnswer{429, "[" + std::string(body) + "]"};
+  options.json_rate_limit = [](const http::HttpRequest& request, http::Responder responder) {
+    const std::string body = "[" + std::string(request.body) + "]";
+    responder.Send({.status = 429, .content_type = "application/json", .body = body});
   };
   return options;
 }

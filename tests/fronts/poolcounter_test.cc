@@ -94,5 +94,13 @@ TEST_F(PoolCounter, ClosingReleases) {
   EXPECT_EQ(limiter->Stats().holds, 0u);
 }
 
+TEST_F(PoolCounter, AnAddressThatWaitsAsOftenAsItMayLeavesRoomForOthers) {
+  testing::WaitAsOftenAsMay(*limiter, "192.0.2.7");
+  FakeLink other{front, "192.0.2.8"};
+  EXPECT_EQ(a.Send("ACQ4ME l 1 9 5\n"), "LOCKED\n");
+  EXPECT_EQ(b.Send("ACQ4ME l 1 9 5\n"), "QUEUE_FULL\n");
+  EXPECT_EQ(other.Send("ACQ4ME l 1 9 5\n"), "");
+}
+
 }  // namespace
 }  // namespace weir::poolcounter_test

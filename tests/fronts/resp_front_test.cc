@@ -65,6 +65,28 @@ TEST_F(RespTest, BrokenProtocolIsAnsweredOnceAndEndsTheConnection) {
   EXPECT_EQ(Send("PING\r\n"), "");
 }
 
+// What is kept is counted, and little of it is: here nothing is owed, and no part of a command waits.
+TEST_F(RespTest, WhatALongCommandHeldIsGivenBack) {
+  const std::string large(40'000, 'x');
+  for (const std::string& command :
+       {"\"" + large + "\"", "PING " + large, "AUTH ann " + large, "HELLO 3 AUTH ann " + large,
+        "CLIENT SETNAME " + large, "WEIR.REQUEST shop \"" + large + "\" ann"}) {
+    FakeLink one(front);
+    EXPECT_NE(one.Send(command + "\r\n"), "");
+    EXPECT_LT(one.protocol().bytes(), 2000u) << command.substr(0, 20);
+  }
+}
+
+TEST_F(RespTest, APasswordThatIsKeptIsCounted) {
+  const std::string password(1000, 'p');
+  RespFront locked(*limiter, {.password = [&](std::string_view given) {
+    return given == password ? &kEverywhere : nullptr;
+  }});
+  FakeLink one(locked);
+  EXPECT_EQ(one.Send("*2\r\n$4\r\nAUTH\r\n$1000\r\n" + password + "\r\n"), "+OK\r\n");
+  EXPECT_GE(one.protocol().bytes(), password.size());
+}
+
 TEST_F(RespTest, UnknownCommandsAreNamedWithoutTheirControlCharacters) {
   EXPECT_EQ(Send("FOO a b\r\n"),
             "-ERR unknown command 'FOO', with args beginning with: 'a' 'b' \r\n");

@@ -202,5 +202,13 @@ TEST_F(RespHolds, WhoWaitsIsNotCutOffByDraining) {
   EXPECT_TRUE(other.protocol().done());
 }
 
+TEST_F(RespHolds, AnAddressThatWaitsAsOftenAsItMayLeavesRoomForOthers) {
+  testing::WaitAsOftenAsMay(*limiter, "192.0.2.7");
+  FakeLink elsewhere{front, "192.0.2.8"};
+  Hold(other, "n lock ann");
+  EXPECT_NE(Send("WEIR.RESERVE n lock ann WAIT 5000").find("queue_full"), std::string::npos);
+  EXPECT_EQ(elsewhere.Send("WEIR.RESERVE n lock ann WAIT 5000\r\n"), "");
+}
+
 }  // namespace
 }  // namespace weir::resp_holds_test

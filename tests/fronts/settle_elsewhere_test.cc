@@ -79,10 +79,7 @@ struct HttpElsewhere : ::testing::Test {
   OtherNode node{*limiter};
   HttpFront front{*limiter};
   FakeLink link{front};
-  std::string Late() {
-    link.RunPosted();         // the answer,
-    return link.RunPosted();  // and its writing
-  }
+  std::string Late() { return link.RunPosted(); }
   const std::string settle = Post("/v1/settle", R"({"ticket":")" + kTicket + R"(","cost":7})");
 };
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/manual_executor.h"
 #include "fronts/protocol.h"
 #include "tests/limiter/testing.h"
 
@@ -26,7 +27,8 @@ class FakeLink : public Link {
       if (more) Offer();
     }
   }
-  void Post(std::function<void(const Turn&)> work) override { posted_.push_back(std::move(work)); }
+  void FlushSoon() override { soon_ = true; }
+  ManualExecutor& executor() override { return executor_; }
   ManualClock& clock() override { return clock_; }
   std::string_view peer() const override { return peer_; }
   void SetLate(bool late) { late_ = late; }
@@ -39,11 +41,13 @@ class FakeLink : public Link {
     unread_.append(bytes);
     Offer();
     Flush();
+    RunDue();
     return Written();
   }
   // Carries out what was posted.
   std::string RunPosted() {
-    for (const auto& work : std::exchange(posted_, {})) work(Turn(clock_));
+    executor_.RunSome();
+    RunDue();
     return Written();
   }
   std::string Written() { return std::exchange(written_, {}); }
@@ -56,9 +60,17 @@ class FakeLink : public Link {
     protocol_->Closed(Turn(clock_));
     protocol_.reset();
   }
-  bool has_posted() const { return !posted_.empty(); }
+  bool has_posted() { return executor_.has_posted(); }
 
  private:
+  // What is due, and what that answers.
+  void RunDue() {
+    do {
+      if (std::exchange(soon_, false) && protocol_ != nullptr) Flush();
+      executor_.timers().Run(Turn(clock_));
+    } while (soon_);
+  }
+
   // In a place of its own, so that a view kept too long is seen by the sanitizers.
   void Offer() {
     const std::vector<char> bytes(unread_.begin(), unread_.end());
@@ -68,8 +80,9 @@ class FakeLink : public Link {
   const std::string peer_;
   std::string unread_;
   std::string written_;
-  std::vector<std::function<void(const Turn&)>> posted_;
   ManualClock& clock_ = KeptClock();
+  ManualExecutor executor_{clock_};
+  bool soon_ = false;
   std::unique_ptr<Protocol> protocol_;
 };
 

@@ -171,7 +171,153 @@ TEST_F(Crowd, NeitherASessionNorANamespaceFillsTheWaitingRoom) {
   // The end of a session takes its waiters along, and their room.
   const uint64_t waiting = limiter_->Stats().waiting;
   limiter_->EndSession(one, kStart);
+  limiter_->Tick(kStart);
   EXPECT_EQ(limiter_->Stats().waiting, waiting - 6'250u);
+}
+
+TEST_F(Crowd, AClientOfManySessionsDoesNotFillItsNamespacesPart) {
+  Holder holder(*limiter_);
+  const Ticket hold = holder.Reserve({"n", "lock", "a"})->hold;
+  uint64_t full = 0;
+  const auto count = [&](const Result<Reservation>& answer) {
+    full += answer && answer->outcome == Outcome::kQueueFull ? 1 : 0;
+  };
+  std::vector<SessionId> sessions;
+  for (int s = 0; s < 100; ++s) {
+    sessions.push_back(limiter_->OpenSession(hours(1), kStart, "192.0.2.7"));
+    for (int i = 0; i < 1'000; ++i) {
+      limiter_->Reserve(sessions.back(), Waiting("n", "a"), kStart, count);
+    }
+  }
+  EXPECT_EQ(limiter_->Stats().waiting, 12'500u);
+  EXPECT_EQ(full, 100'000u - 12'500u);
+  full = 0;
+  const SessionId other = limiter_->OpenSession(hours(1), kStart, "192.0.2.8");
+  for (int i = 0; i < 5'000; ++i) limiter_->Reserve(other, Waiting("n", "a"), kStart, count);
+  EXPECT_EQ(full, 0u);
+  // What its sessions leave, it may take again.
+  limiter_->EndSession(sessions[0], kStart);
+  limiter_->Tick(kStart);
+  for (int i = 0; i < 2'000; ++i) limiter_->Reserve(sessions[1], Waiting("n", "a"), kStart, count);
+  EXPECT_EQ(full, 1'000u);
+  EXPECT_EQ(limiter_->Stats().waiting, 17'500u);
+  holder.Release(hold);
+}
+
+// ---- Much at once, in slices ----
+
+// Work that is done for all who share it is told to all, once, a slice at a time; those who came after it
+// wait for the next.
+TEST_F(Crowd, VeryManyWhoShareAreToldInSlices) {
+  Holder worker(*limiter_), late(*limiter_), alone(*limiter_);
+  ReserveRequest share = Waiting("n", "a");
+  share.share = true;
+  const Ticket hold = worker.Reserve(share)->hold;
+  constexpr uint64_t kSharers = 20'000;
+  uint64_t done = 0, others = 0;
+  std::vector<SessionId> sessions;
+  for (int i = 0; i < 4; ++i) sessions.push_back(limiter_->OpenSession(kNever, kStart));
+  for (uint64_t i = 0; i < kSharers; ++i) {
+    if (i == kSharers / 2) alone.Reserve(Waiting("n", "a"));
+    limiter_->Reserve(sessions[i % 4], share, kStart, [&](const Result<Reservation>& answer) {
+      ++(answer && answer->outcome == Outcome::kDone ? done : others);
+    });
+  }
+  ASSERT_TRUE(worker.Release(hold));
+  EXPECT_GT(done, 0u);
+  EXPECT_LT(done, kSharers / 4) << "not all under one lock";
+  late.Reserve(share);
+  ASSERT_TRUE(late.waits()) << "behind one who does not share";
+  for (int i = 0; i < 10; ++i) limiter_->Tick(kStart);
+  EXPECT_EQ(done, kSharers);
+  EXPECT_EQ(others, 0u);
+  ASSERT_FALSE(alone.waits());
+  EXPECT_EQ(alone.answers()[0]->outcome, Outcome::kGranted);
+  EXPECT_TRUE(late.waits());
+  alone.Release(alone.answers()[0]->hold);
+  ASSERT_FALSE(late.waits());
+  EXPECT_EQ(late.answers()[0]->outcome, Outcome::kGranted);
+}
+
+// Nobody is told, or given anything, after his session has ended, though his turn to be taken out has not come.
+TEST_F(Crowd, TheEndOfASessionThatWaitsVeryOftenHoldsUpNobody) {
+  constexpr uint64_t kWaits = 6'000;
+  Holder holder(*limiter_), bob(*limiter_);
+  std::vector<std::string> subjects;
+  for (uint64_t i = 0; i < kWaits; ++i) subjects.push_back("s" + std::to_string(i));
+  std::vector<Ticket> holds;
+  for (const std::string& subject : subjects) {
+    holds.push_back(holder.Reserve({"n", "lock", subject})->hold);
+  }
+  uint64_t told = 0;
+  const SessionId ends = limiter_->OpenSession(kNever, kStart);
+  for (const std::string& subject : subjects) {
+    ReserveRequest soon = Waiting("n", subject);
+    soon.wait = seconds(1);
+    limiter_->Reserve(ends, soon, kStart, [&](const Result<Reservation>&) { ++told; });
+  }
+  bob.Reserve(Waiting("n", subjects.back()));
+  limiter_->EndSession(ends, kStart);
+  EXPECT_GT(limiter_->Stats().waiting, kWaits / 2) << "not all under one lock";
+  holder.Release(holds.back());
+  EXPECT_FALSE(bob.waits()) << "past one who has gone";
+  limiter_->Tick(kStart + seconds(1));
+  EXPECT_EQ(limiter_->Stats().waiting, 0u);
+  EXPECT_EQ(limiter_->Stats().holds, kWaits);
+  EXPECT_EQ(told, 0u);
+}
+
+TEST_F(Crowd, MuchRoomAtOnceServesAllWhoWaitForIt) {
+  constexpr uint64_t kWaiters = 20'000;
+  Holder holder(*limiter_);
+  const Ticket hold = holder.Reserve({"n", "box", "a", 1'000'000})->hold;
+  uint64_t granted = 0;
+  std::vector<SessionId> sessions;
+  for (int i = 0; i < 4; ++i) sessions.push_back(limiter_->OpenSession(kNever, kStart));
+  for (uint64_t i = 0; i < kWaiters; ++i) {
+    limiter_->Reserve(
+        sessions[i % 4],
+        {.namespace_name = "n", .resource = "box", .subject = "a", .wait = hours(1)}, kStart,
+        [&](const Result<Reservation>& answer) { granted += answer && answer->allowed ? 1 : 0; });
+  }
+  ASSERT_TRUE(holder.Release(hold));
+  EXPECT_GT(granted, 0u);
+  EXPECT_LT(granted, kWaiters / 4) << "not all under one lock";
+  limiter_->Tick(kStart);
+  EXPECT_EQ(granted, kWaiters);
+}
+
+// However many there are, none is late for long: whether they expire or were renewed.
+TEST_F(Crowd, VeryManySessionsExpireTogether) {
+  constexpr uint64_t kSessions = 20'000;
+  std::vector<SessionId> sessions;
+  for (uint64_t i = 0; i < kSessions; ++i) {
+    sessions.push_back(limiter_->OpenSession(seconds(1), kStart));
+  }
+  for (uint64_t i = 0; i < kSessions / 2; ++i) {
+    limiter_->RenewSession(sessions[i], kStart + milliseconds(500));
+  }
+  limiter_->Tick(kStart + seconds(1));
+  EXPECT_EQ(limiter_->Stats().sessions, kSessions / 2);
+  limiter_->Tick(kStart + milliseconds(1500));
+  EXPECT_EQ(limiter_->Stats().sessions, 0u);
+}
+
+// Who gives up waiting may have kept others from room that was not enough for him.
+TEST_F(Crowd, WhoeverLosesPatienceMakesWayForLesserWants) {
+  Holder holder(*limiter_), much(*limiter_), little(*limiter_);
+  holder.Reserve({"n", "box", "a", 999'999});
+  much.Reserve({.namespace_name = "n",
+                .resource = "box",
+                .subject = "a",
+                .copies = 2,
+                .min_copies = 2,
+                .wait = seconds(1)});
+  little.Reserve({.namespace_name = "n", .resource = "box", .subject = "a", .wait = hours(1)});
+  ASSERT_TRUE(much.waits() && little.waits());
+  limiter_->Tick(kStart + seconds(1));
+  EXPECT_EQ(much.answers()[0]->outcome, Outcome::kTimeout);
+  EXPECT_FALSE(little.waits());
 }
 
 // With tens of thousands waiting, one step is not a walk through all of them.

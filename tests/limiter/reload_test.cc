@@ -46,12 +46,18 @@ struct Model {
 };
 
 std::string RandomFields(const std::function<uint64_t(uint64_t)>& dice) {
+  // One draw a statement: in the same order whatever compiles it.
   const auto limit = [&](const char* name) {
-    return std::string("{name: ") + name + ", limit: " + std::to_string(1 + dice(5)) +
-           ", per: " + (dice(2) == 0 ? "1h" : "1m") + (dice(5) == 0 ? ", shadow: true" : "") +
-           (dice(3) == 0 ? ", persist: true" : "") + "}";
+    std::string text = std::string("{name: ") + name;
+    text += ", limit: " + std::to_string(1 + dice(5));
+    text += dice(2) == 0 ? ", per: 1h" : ", per: 1m";
+    text += dice(5) == 0 ? ", shadow: true" : "";
+    text += dice(3) == 0 ? ", persist: true}" : "}";
+    return text;
   };
-  std::string text = "limits: [" + limit("x") + (dice(2) == 0 ? ", " + limit("y") : "") + "]";
+  std::string text = "limits: [" + limit("x");
+  if (dice(2) == 0) text += ", " + limit("y");
+  text += "]";
   if (dice(2) == 0) {
     const std::string number = dice(3) == 0 ? "unlimited" : std::to_string(1 + dice(5));
     text += ", overrides: [{subject: ann, limits: [{name: x, limit: " + number + "}]}]";
@@ -61,10 +67,10 @@ std::string RandomFields(const std::function<uint64_t(uint64_t)>& dice) {
 
 std::string RandomTerms(const std::function<uint64_t(uint64_t)>& dice) {
   if (dice(2) == 0) return "";
-  return "contracts: {gold: {subjects: [bob], limits: [{name: g, limit: " +
-         std::to_string(1 + dice(5)) +
+  const std::string gold = std::to_string(1 + dice(5)), descriptor = std::to_string(1 + dice(9));
+  return "contracts: {gold: {subjects: [bob], limits: [{name: g, limit: " + gold +
          ", per: 1h}]}}, descriptors: [{key: k, rate_limit: {unit: hour, requests_per_unit: " +
-         std::to_string(1 + dice(9)) + "}}], ";
+         descriptor + "}}], ";
 }
 
 std::string Shown(const Decision& d) {

@@ -134,6 +134,16 @@ namespaces:
   DescriptorDecision decision;
   limiter->DecideDescriptors({"n", {&descriptor, 1}, 1}, kStart, decision);
   EXPECT_EQ(decision.error, Code::kOverloaded);
+  Decision carried;
+  limiter->DecideAdhoc({.key = "k", .limit = 5, .per = std::chrono::hours(1), .burst = 5}, kStart,
+                       carried);
+  EXPECT_EQ(carried.error, Code::kOverloaded);
+  EXPECT_FALSE(carried.allowed);
+  limiter->ReservePool(holder.session(), {.key = "k", .workers = 1}, kStart,
+                       [](const Result<Reservation>& answer) {
+                         ASSERT_FALSE(answer);
+                         EXPECT_EQ(answer.error().code, Code::kOverloaded);
+                       });
   for (int i = 0; i < 3; ++i) limiter->Install(testing::Rules(kMany), kStart);
   EXPECT_EQ(
       (asked("first").error == Code::kOverloaded) + (asked("second").error == Code::kOverloaded),

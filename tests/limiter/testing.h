@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "lab/stores/later.h"
+#include "store/memory_store.h"
 #include "weir/limiter.h"
 
 namespace weir::testing {
@@ -27,8 +30,36 @@ inline std::shared_ptr<const Rulebook> Rules(std::string_view yaml) {
   return rules;
 }
 
+// Tests are run over this process's memory, and once more over a store that answers later (WEIR_TEST_STORE
+// is "later"). Whoever cannot wait is answered at once by both.
+class LaterIfAsked : public lab::Later {
+ public:
+  explicit LaterIfAsked(Store& store) : Later(store), store_(store) {}
+  bool Admit(Admission& admission) override {
+    return admission.home == nullptr ? store_.Admit(admission) : Later::Admit(admission);
+  }
+  bool Settle(Settlement& settlement) override {
+    return settlement.home == nullptr ? store_.Settle(settlement) : Later::Settle(settlement);
+  }
+
+ private:
+  Store& store_;
+};
+
+inline bool OverLater() {
+  const char* const store = std::getenv("WEIR_TEST_STORE");
+  return store != nullptr && std::string_view(store) == "later";
+}
+
+inline LimiterOptions OverTestStore(LimiterOptions options = {}) {
+  if (!OverLater()) return options;
+  options.remote_store = [](MemoryStore& here) { return std::make_unique<LaterIfAsked>(here); };
+  options.all_remote = true;
+  return options;
+}
+
 inline std::unique_ptr<Limiter> Open(std::string_view yaml, LimiterOptions options = {}) {
-  return std::make_unique<Limiter>(Rules(yaml), options, kStart);
+  return std::make_unique<Limiter>(Rules(yaml), OverTestStore(options), kStart);
 }
 
 // A session that reserves and keeps the last answer, at an instant that it can be told.
@@ -57,6 +88,23 @@ class Holder {
   const SessionId session_;
   std::vector<Result<Reservation>> answers_;
 };
+
+// The client waits as often as it may, in sessions of its own.
+inline void WaitAsOftenAsMay(Limiter& limiter, std::string_view client) {
+  bool full = false;
+  for (int sessions = 0; !full && sessions < 100; ++sessions) {
+    const SessionId session = limiter.OpenSession(kNever, kStart, client);
+    for (int i = 0; i < 1'000; ++i) {
+      limiter.ReservePool(
+          session,
+          {.key = "room", .workers = 1, .max_queue = 1'000'000, .wait = std::chrono::hours(1)},
+          kStart, [&full](const Result<Reservation>& answer) {
+            full = full || (answer && answer->outcome == Outcome::kQueueFull);
+          });
+    }
+  }
+  EXPECT_TRUE(full);
+}
 
 // Resources a to e with one limit each, of every algorithm; f with three limits.
 inline constexpr std::string_view kEveryAlgorithm = R"(

@@ -6,6 +6,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "lab/replicated/spotify.h"
+#include "tests/replication/everything.h"
 
 namespace weir::debt_replica_test {
 namespace {
@@ -126,7 +127,7 @@ TEST(DebtReplica, AHomeThatIsToldEverythingStillTellsWhatItWasHanded) {
   ASSERT_EQ(handed[0].to, 2u);
   bool good = false;
   home.Receive(handed[0].bytes, told + milliseconds(5), good);
-  for (const Envelope& envelope : owner.Everything(2, told + milliseconds(6))) {
+  for (const Envelope& envelope : Everything(owner, 2, told + milliseconds(6))) {
     home.Receive(envelope.bytes, told + milliseconds(6), good);
     EXPECT_TRUE(good);
   }
@@ -238,7 +239,7 @@ TEST(DebtReplica, WhatIsToldAgainAndAgainIsNotKeptLonger) {
   owner.Take(kKey, window, 3, kStart);
   const auto tell = [](DebtReplica& from, DebtReplica& to, uint32_t number, Instant now) {
     bool good = false;
-    for (const Envelope& envelope : from.Everything(number, now)) {
+    for (const Envelope& envelope : Everything(from, number, now)) {
       to.Receive(envelope.bytes, now, good);
       EXPECT_TRUE(good);
     }
@@ -264,7 +265,7 @@ TEST(DebtReplica, AWindowThatIsOverIsNotTakenInAgain) {
   owner.Take(kKey, window, 3, kStart);
   for (const Duration passed : {seconds(21), seconds(19)}) {
     bool good = false;
-    for (const Envelope& envelope : owner.Everything(1, kStart + passed)) {
+    for (const Envelope& envelope : Everything(owner, 1, kStart + passed)) {
       other.Receive(envelope.bytes, kStart + passed, good);
     }
     EXPECT_TRUE(good);
@@ -278,7 +279,7 @@ TEST(DebtReplica, ANodeThatComesNewIsToldEverything) {
   fresh.SetPeers({0, 1});
   one.Admit(kKey, kLimit, 30, kStart);
   bool good = false;
-  for (const Envelope& envelope : one.Everything(1, kStart)) {
+  for (const Envelope& envelope : Everything(one, 1, kStart)) {
     fresh.Receive(envelope.bytes, kStart, good);
     EXPECT_TRUE(good);
   }

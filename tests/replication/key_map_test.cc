@@ -33,6 +33,31 @@ TEST(KeyMap, IsAMapWhateverComesAndGoes) {
   for (const auto& [key, value] : map) EXPECT_EQ(model.at(key.high * 100'000 + key.low), value);
 }
 
+// With entries that come and go between the steps.
+TEST(KeyMap, WhoGoesBackwardsSeesEveryEntryThatStays) {
+  Random random(2);
+  for (int round = 0; round < 300; ++round) {
+    KeyMap<int> map;
+    std::map<uint64_t, bool> stays;
+    const uint64_t keys = 1 + random.Below(60);
+    for (uint64_t i = 0; i < keys; ++i) stays[i] = map.try_emplace(Key{i, i % 7}).second;
+    std::map<uint64_t, bool> seen;
+    for (size_t left = SIZE_MAX; const auto* entry = map.Before(left); --left) {
+      seen[entry->first.high] = true;
+      for (uint64_t changes = random.Below(4); changes > 0; --changes) {
+        const uint64_t i = random.Below(2 * keys);
+        if (random.Below(3) == 0) {
+          map[Key{i, i % 7}] = 1;
+        } else {
+          map.erase(Key{i, i % 7});
+          stays.erase(i);
+        }
+      }
+    }
+    for (const auto& [i, was] : stays) EXPECT_TRUE(seen.contains(i)) << "round " << round;
+  }
+}
+
 TEST(KeyMap, GivesBackWhatItDoesNotNeed) {
   KeyMap<int> map;
   for (uint64_t i = 0; i < 10'000; ++i) map[{i, i * 0x9e3779b97f4a7c15}] = 1;

@@ -6,6 +6,7 @@
 #include "algorithms/sliding_log.h"
 #include "replication/queue_replica.h"
 #include "tests/replication/cluster.h"
+#include "tests/replication/everything.h"
 
 namespace weir::log_queue_test {
 namespace {
@@ -50,7 +51,7 @@ TEST(LogQueue, TellsWhatChangedAndWhenItWas) {
   one.Tick(kStart);  // the first time comes later
   one.Take(kSomeKey, kLog, 3, kStart);
   bool good = false;
-  for (const Envelope& envelope : one.Everything(2, kStart + 1s)) {
+  for (const Envelope& envelope : Everything(one, 2, kStart + 1s)) {
     other.Receive(envelope.bytes, kStart + 1s, good);
     EXPECT_TRUE(good);
     other.Receive(envelope.bytes, kStart + 1s, good);  // twice is once

@@ -79,11 +79,10 @@ std::string Difference(const Rulebook& a, const Rulebook& b) {
   for (size_t i = 0; i < a.namespaces().size(); ++i) {
     const auto one = a.namespaces()[i], other = b.namespaces()[i];
     std::string found = Difference(one.terms, other.terms);
-    if (found.empty() &&
-        !std::ranges::equal(one.resources(), other.resources(),
-                            [](const Resource& x, const Resource& y) { return Same(x, y); })) {
-      found = "resources";
-    }
+    const auto ours = one.resources(), theirs = other.resources();
+    bool same = ours.size() == theirs.size();
+    for (size_t j = 0; same && j < ours.size(); ++j) same = Same(ours[j], theirs[j]);
+    if (found.empty() && !same) found = "resources";
     if (!found.empty()) return one.terms.name + ": " + found;
   }
   return "";

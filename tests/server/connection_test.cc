@@ -2,6 +2,7 @@
 #include "server/net/connection.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -222,6 +223,20 @@ TEST_F(Connections, ATurnIsShort) {
   connection_->OnReady(1);  // EPOLLIN
   connection_->TakeTurn();
   EXPECT_EQ(counters_.bytes_in.Get(), Connection::kTurnBytes);
+}
+
+// The kernel has no room for it, or it is a file: the owner closes it, for nobody would ever hear of it.
+TEST_F(Connections, OneThatCannotBeWatchedSaysSo) {
+  EXPECT_TRUE(connection_->watched());
+  connection_->Close();
+  FileDescriptor file(memfd_create("a file", MFD_CLOEXEC));
+  ASSERT_TRUE(file);
+  EXPECT_FALSE(loop_.Watch(file.get(), 0, nullptr));
+  connection_ = std::make_unique<Connection>(loop_, Stream(std::move(file), nullptr), Address{},
+                                             front_, *this, counters_);
+  EXPECT_FALSE(connection_->watched());
+  connection_->Close();
+  EXPECT_EQ(connection_, nullptr);
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ TEST_F(Change, ATicketSurvivesIt) {
   store.AdmitNow({&charge, 1}, kStart);
   const LimitSlot* next = Replace(old, TokenBucket(20, hours(1), 20), kStart);
   EXPECT_EQ(Remaining(store, next, 1, kStart), 12u);
-  store.Settle({&receipt, 1}, 3, kStart);
+  store.SettleNow({&receipt, 1}, 3, kStart);
   EXPECT_EQ(Remaining(store, next, 1, kStart), 17u);
 }
 

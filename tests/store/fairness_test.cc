@@ -79,7 +79,7 @@ TEST_F(Fairness, OwnersThatFloodShareWhatThereIs) {
 
 TEST_F(Fairness, GuardedStatesAreNotForgottenForOthers) {
   for (const SlotTraits traits :
-       {SlotTraits{.deny_when_full = true}, SlotTraits{.persist = true}}) {
+       {SlotTraits{.on_failure = OnFailure::kDeny}, SlotTraits{.persist = true}}) {
     MemoryStore store(Mib(4), kStart);
     const LimitSlot* guarded = store.limits().Add(kDaily, traits, kStart, "shop");
     const LimitSlot* carried = store.limits().Add(kCarried, {.carried = true}, kStart);
@@ -97,15 +97,15 @@ TEST_F(Fairness, GuardedStatesAreNotForgottenForOthers) {
 
 TEST_F(Fairness, GuardedStatesLeaveRoomForOthers) {
   for (const SlotTraits traits :
-       {SlotTraits{.deny_when_full = true}, SlotTraits{.persist = true}}) {
+       {SlotTraits{.on_failure = OnFailure::kDeny}, SlotTraits{.persist = true}}) {
     MemoryStore store(Mib(4), kStart);
     const LimitSlot* guarded = store.limits().Add(kDaily, traits, kStart, "greedy");
     const LimitSlot* other = store.limits().Add(kDaily, {.persist = true}, kStart, "other");
     const LimitSlot* denying =
-        store.limits().Add(kDaily, {.deny_when_full = true}, kStart, "third");
+        store.limits().Add(kDaily, {.on_failure = OnFailure::kDeny}, kStart, "third");
     const LimitSlot* plain = store.limits().Add(kDaily, {}, kStart, "plain");
     for (uint64_t i = 0; i < 500'000; ++i) Take(store, guarded, i, 1000, kStart);
-    EXPECT_EQ(store.overloaded() > 0, traits.deny_when_full);
+    EXPECT_EQ(store.overloaded() > 0, traits.deny_when_full());
     uint64_t key = kFlood;
     for (const LimitSlot* slot : {other, denying, plain}) {
       for (uint64_t i = 0; i < 3'000; ++i)
@@ -123,7 +123,7 @@ TEST_F(Fairness, GuardedStatesLeaveRoomForOthers) {
 TEST_F(Fairness, AFloodOfOthersTurnsNobodyAway) {
   const LimitSlot* carried = Add(kCarried, {.carried = true}, "");
   Flood(carried, 500'000, 1);
-  const LimitSlot* denying = Add(kDaily, {.deny_when_full = true}, "shop");
+  const LimitSlot* denying = Add(kDaily, {.on_failure = OnFailure::kDeny}, "shop");
   Use(denying, 1);
   Flood(carried, 500'000, 1, 2 * kFlood);
   EXPECT_EQ(Reset(denying, 1000), 0u);
@@ -132,7 +132,7 @@ TEST_F(Fairness, AFloodOfOthersTurnsNobodyAway) {
 
 // What is refused leaves the room that it was given.
 TEST_F(Fairness, RefusedNewcomersTakeNoGuardedRoom) {
-  const LimitSlot* denying = Add(kDaily, {.deny_when_full = true}, "shop");
+  const LimitSlot* denying = Add(kDaily, {.on_failure = OnFailure::kDeny}, "shop");
   for (uint64_t i = 0; i < 500'000; ++i) {
     ASSERT_EQ(Take(store_, denying, kFlood + i, 1001, now_).error, Code::kOk);
   }

@@ -104,6 +104,10 @@ TEST(MemoryStore, DoesNotStoreWhatIsUnused) {
   EXPECT_FALSE(testing::Take(store, slot, 1, 6, kStart).allowed);  // never fits
   EXPECT_TRUE(testing::Take(store, slot, 2, 0, kStart).allowed);   // takes nothing
   EXPECT_EQ(testing::Remaining(store, slot, 3, kStart), 5u);
+  std::vector<Receipt> receipts(2);
+  std::vector<Charge> charges = {{KeyOf(4), slot, 0, 0}, {KeyOf(5), slot, 0, 0}};
+  for (size_t i = 0; i < 2; ++i) charges[i].receipt = &receipts[i];
+  EXPECT_TRUE(store.AdmitNow(charges, kStart).allowed);
   EXPECT_EQ(store.keys(), 0u);
   EXPECT_TRUE(testing::Take(store, slot, 1, 1, kStart).allowed);
   EXPECT_EQ(store.keys(), 1u);

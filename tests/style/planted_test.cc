@@ -107,6 +107,15 @@ TEST(Planted, ForbiddenCallsAreFound) {
   EXPECT_EQ(CallFaults("lab/a.cc", "std::random_device d;"), 1u);
 }
 
+TEST(Planted, StringsThatOnlyLookEmptiedAreFound) {
+  for (const char* path : {"src/server/a.cc", "src/fronts/a.cc", "lab/a.cc"}) {
+    EXPECT_EQ(CallFaults(path, "text = std::string();"), 1u);
+    EXPECT_EQ(CallFaults(path, "call.in = std::string();"), 1u);
+    EXPECT_EQ(CallFaults(path, "std::string().swap(text);"), 0u);
+    EXPECT_EQ(CallFaults(path, "return std::string();"), 0u);
+  }
+}
+
 TEST(Planted, ExemptionsAreNarrow) {
   EXPECT_EQ(CallFaults("src/base/clock.cc", "clock_gettime(CLOCK_REALTIME, &t);"), 0u);
   EXPECT_EQ(CallFaults("src/base/clock.cc", "std::getenv(name);"), 1u);

@@ -49,6 +49,7 @@ class Decision:
     limit: str = wire.string(6)
     ticket: str = wire.string(7)
     limits: Tuple[LimitStatus, ...] = wire.messages(8, LimitStatus)
+    degraded: bool = wire.boolean(9)  # a store was away: a limit's on_failure decided
 
     tier: Optional[int] = wire.optional_uint64(16)
     tier_limit: Optional[int] = wire.optional_uint64(17)

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "base/random.h"
 #include "cluster/node.h"
 #include "lab/chaos/node_clock.h"
+#include "lab/chaos/progress.h"
 #include "lab/chaos/scenario.h"
 #include "replication/debt_replica.h"
 
@@ -27,6 +29,8 @@ constexpr SharedBucket kLimit{.capacity = 1000, .limit = 1, .per = std::chrono::
 constexpr Key kKey{1, 2};
 constexpr Duration kFault = 20s;  // from one fault to the next, at most
 constexpr Duration kQuiet = 60s;
+// Until all know of a use; what is lost is told again after twice a round of heartbeats.
+constexpr Duration kTold = 30s, kToldAgain = 90s;
 constexpr Duration kUntilRefused = 3s;
 constexpr Duration kRivalSeen = 6s;  // so long ago, at most, a rival that has ended was there
 
@@ -38,6 +42,8 @@ class World {
     for (size_t i = 0; i < names_; ++i) ids_.push_back(fmt::format("n{}", i));
     latency_ = Duration(100'000 + random_.Below(20'000'000));
     loss_ = random_.Below(3) == 0 ? 0.05 : 0;
+    doubling_ = random_.Below(3) == 0 ? 0.1 : 0;
+    open_ = random_.Below(4) == 0;
   }
 
   NamesOutcome Go() {
@@ -52,14 +58,12 @@ class World {
         RunFor(kFault);
         EndFaults();
         RunFor(random_.Below(2) == 0 ? 20s : 1s);
-        SendHome();
       }
       Fault();
     }
     EndFaults();
     RunFor(kQuiet);
-    SendHome();
-    RunFor(kQuiet);
+    SendOneHome();
     if (outcome_.violation.empty()) CheckSettled();
     outcome_.simulated = now_ - kStart;
     return outcome_;
@@ -130,14 +134,20 @@ class World {
     cluster::NodeOptions options;
     options.id = process.id;
     options.incarnation = process.life;
+    options.membership.open = open_;
     options.birthmark = 1 + random_.Below(UINT64_MAX - 1);
     options.first_sequence = 1 + random_.Below(uint64_t{1} << 47);
+    options.note = [this, &process](const std::string& text) {
+      Tell(fmt::format("  {} at {}: {}", process.id, process.address, text));
+    };
     process.node = nullptr;
     process.replica = std::make_unique<DebtReplica>(Origin{NodeNumber(process.id), process.life},
                                                     DebtOptions{}, now_);
     process.node = std::make_unique<Node>(options, key_, *process.replica, process, now_);
     std::vector<Member> members;
-    for (const std::string& id : ids_) members.push_back({id, id});
+    for (const std::string& id : ids_) {
+      if (!open_ || id != process.address) members.push_back({open_ ? "" : id, id});
+    }
     process.node->SetMembers(members, now_);
   }
   void Kill(const std::string& address) {
@@ -147,19 +157,22 @@ class World {
     processes_.erase(address);
   }
   bool Runs(const std::string& address) const { return processes_.contains(address); }
-  // One that has won a name at an address that is on nobody's list cannot be found by newcomers: the
-  // operator starts it where the list has it. Of two of a name, none is helped.
-  void SendHome() {
-    std::vector<std::string> away;
-    for (const auto& [address, process] : processes_) {
-      if (!IsHome(address) && !Runs(process->id)) away.push_back(address);
+  // Two that run where no list has them, and have never met, are introduced by a third. If there is none, the
+  // operator starts one where the list has it.
+  void SendOneHome() {
+    const auto at_home = [&](const auto& one) { return IsHome(one.first); };
+    if (processes_.empty() || std::any_of(processes_.begin(), processes_.end(), at_home)) return;
+    const std::string address = processes_.begin()->first, id = processes_.begin()->second->id;
+    Kill(address);
+    Start(id, id, NextLife(id));
+    RunFor(kQuiet);
+  }
+  // Where the node of that name runs, if it does: where the list has it, or else.
+  std::optional<std::string> SomeOf(const std::string& id) const {
+    for (const std::string& address : {id, "s" + id}) {
+      if (Runs(address)) return address;
     }
-    for (const std::string& address : away) {
-      const std::string id = processes_.at(address)->id;
-      Kill(address);
-      Start(id, id, NextLife(id));
-    }
-    if (!away.empty()) RunFor(kQuiet);
+    return std::nullopt;
   }
 
   // ---- The network ----
@@ -170,8 +183,13 @@ class World {
       return;
     }
     if (loss_ > 0 && random_.Unit() < loss_) return;
-    const Duration late(random_.Below(static_cast<uint64_t>(latency_.count())));
-    flying_.push_back({now_ + latency_ + late, from.address, to, std::move(datagram)});
+    const auto arrives = [&] {
+      return now_ + latency_ + Duration(random_.Below(static_cast<uint64_t>(latency_.count())));
+    };
+    if (doubling_ > 0 && random_.Unit() < doubling_) {
+      flying_.push_back({arrives(), from.address, to, datagram});
+    }
+    flying_.push_back({arrives(), from.address, to, std::move(datagram)});
   }
   bool IsHome(const std::string& address) const {
     return std::find(ids_.begin(), ids_.end(), address) != ids_.end();
@@ -205,20 +223,34 @@ class World {
 
   // ---- Time ----
 
+  Instant NextTick(const Process& process) const {
+    const bool never_done = !subject_.rests && now_ - process.started > 10s;
+    return never_done ? now_ : process.node->NextTick();
+  }
   void RunFor(Duration d) {
     const Instant end = now_ + d;
     while (outcome_.violation.empty()) {
       Instant next = end;
       for (const auto& [address, process] : processes_) {
-        if (!process->paused) next = std::min(next, process->node->NextTick());
+        if (!process->paused) next = std::min(next, NextTick(*process));
       }
       for (const Flying& one : flying_) next = std::min(next, one.at);
       for (const Restart& one : restarts_) next = std::min(next, one.at);
       if (next >= end) break;
       now_ = std::max(now_, next);
+      CheckProgress();
       Step();
     }
     now_ = std::max(now_, end);
+  }
+  void CheckProgress() {
+    if (progress_.Step(now_)) return;
+    std::string due;
+    for (const auto& [address, process] : processes_) {
+      if (process->paused || NextTick(*process) > now_) continue;
+      due += fmt::format(" {} at {} is due.", process->id, address);
+    }
+    Fail("progress", fmt::format("time stands still after {} steps.{}", progress_.steps(), due));
   }
   void Step() {
     Deliver();
@@ -276,19 +308,19 @@ class World {
       case 1:
       case 2: return Second(id);
       case 3:
-        if (!Runs(id)) return;
+        if (!SomeOf(id)) return;
         outcome_.restarts += 1;
         disturbed_ = now_;
-        Kill(id);
+        Kill(*SomeOf(id));
         restarts_.push_back(
             {now_ + Duration(10'000'000 + random_.Below(7'000'000'000)), id, NextLife(id)});
         return;
       case 4:
-        if (!Runs(id)) return;
+        if (!SomeOf(id)) return;
         outcome_.pauses += 1;
         disturbed_ = now_;
-        processes_.at(id)->paused = true;
-        Tell(id + " is paused");
+        processes_.at(*SomeOf(id))->paused = true;
+        Tell(fmt::format("{} at {} is paused", id, *SomeOf(id)));
         return;
       case 5:
         outcome_.cuts += 1;
@@ -328,7 +360,11 @@ class World {
     });
   }
   void EndFaults() {
-    if (std::exchange(cut_, false)) Tell("the network is whole");
+    if (std::exchange(cut_, false)) {
+      Tell("the network is whole");
+      // No list tells a member that has started meanwhile where to ask for a name: who comes first has it.
+      if (open_) disturbed_ = now_;
+    }
     for (const auto& [address, process] : processes_) {
       if (!std::exchange(process->paused, false)) continue;
       Tell(process->id + " goes on");
@@ -353,7 +389,9 @@ class World {
     }
     if (holder.size() != names_) return Fail("settled", "nobody is left of a name");
     for (const auto& [id, process] : holder) {
-      for (const PeerStatus& peer : process->node->Status(now_).peers) {
+      const std::vector<PeerStatus> peers = process->node->Status(now_).peers;
+      if (peers.size() != names_ - 1) return Fail("settled", id + " does not know all");
+      for (const PeerStatus& peer : peers) {
         if (!peer.alive) return Fail("settled", peer.id + " is dead to " + id);
         if (peer.incarnation != holder.at(peer.id)->life) {
           return Fail("settled", id + " takes another life for " + peer.id);
@@ -361,7 +399,7 @@ class World {
       }
     }
     for (const auto& [id, process] : holder) process->replica->Take(kKey, kLimit, 7, now_);
-    RunFor(30s);
+    RunFor(loss_ > 0 ? kToldAgain : kTold);
     for (const auto& [id, process] : holder) {
       const uint64_t left = process->replica->Remaining(kKey, kLimit, now_);
       if (left != kLimit.capacity - 7 * names_) {
@@ -378,9 +416,11 @@ class World {
   const cluster::ClusterKey key_ =
       *cluster::ClusterKey::FromText("a secret that all nodes of a cluster share");
   Duration latency_{};
-  double loss_ = 0;
+  double loss_ = 0, doubling_ = 0;
+  bool open_ = false;  // members are whoever has the key (--peers dns:)
 
   Instant now_ = kStart;
+  Progress progress_;
   std::map<std::string, std::unique_ptr<Process>> processes_;  // by address
   std::map<std::string, uint32_t> lives_;
   std::set<std::pair<std::string, uint32_t>> used_;
@@ -398,7 +438,8 @@ class World {
 
 std::vector<PlantedNamesBug> PlantedNamesBugs() {
   return {{"never-challenges", "whoever bears a name is not asked", {.challenges = false}},
-          {"never-yields", "who has lost its name goes on", {.yields = false}}};
+          {"never-yields", "who has lost its name goes on", {.yields = false}},
+          {"never-rests", "a node is due again as soon as it was called", {.rests = false}}};
 }
 
 NamesOutcome RunNames(uint64_t seed, const NamesSubject& subject, std::vector<std::string>* trace) {

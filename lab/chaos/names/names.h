@@ -7,6 +7,7 @@
 //   yield    who yields has met another that runs under its name
 //   settled  after the last fault every name has one process, all see all, each in its own life; and
 //            what is taken at one is known to all
+//   progress nobody is due for ever: a run ends, also in violation (progress.h)
 //
 // One thread; a seed gives the same run every time.
 #pragma once
@@ -23,6 +24,7 @@ namespace weir::chaos {
 struct NamesSubject {
   bool challenges = true;  // false: whoever bears a name is never asked whether it lives
   bool yields = true;      // false: who has yielded goes on
+  bool rests = true;       // false: a node is always due
 };
 
 struct NamesOutcome {

@@ -18,8 +18,10 @@ class Liar : public Wrapper {
     return Sent(Wrapper::Receive(Transcribed(std::string(bytes), Hearing(now)), now, good), now);
   }
   std::vector<Envelope> Farewell(Instant now) override { return Sent(Wrapper::Farewell(now), now); }
-  std::vector<Envelope> Everything(uint32_t to, Instant now) override {
-    return Sent(Wrapper::Everything(to, now), now);
+  Slice Everything(uint32_t to, CopyCursor& cursor, const SliceSize& most, Instant now) override {
+    Slice slice = Wrapper::Everything(to, cursor, most, now);
+    slice.envelopes = Sent(std::move(slice.envelopes), now);
+    return slice;
   }
 
  protected:

@@ -36,7 +36,7 @@ void ClusterThread::Start(Correspondent& correspondent,
   NodeOptions options = options_.node;
   options.answer = std::move(answer);
   node_ = std::make_unique<Node>(std::move(options), options_.keys, correspondent, transport,
-                                 clock_.Now());
+                                 std::max(clock_.Now(), options_.silent_until));
   finder_ = std::make_unique<PeerFinder>(
       options_.peers, options_.node.id, sockets_.address,
       [this](std::vector<Member> members) {
@@ -126,7 +126,17 @@ void ClusterThread::Fetch(const std::string& address, std::string question) {
   streams_.Fetch(to, question, clock_.Now());
 }
 
+// What comes meanwhile waits.
+void ClusterThread::KeepSilent() {
+  while (!stopping_.load() && clock_.Now() < options_.silent_until) {
+    std::vector<pollfd> waiting = {{wake_.get(), POLLIN, 0}};
+    WaitUntil(options_.silent_until, waiting);
+    if (waiting[0].revents != 0) ClearWake();
+  }
+}
+
 void ClusterThread::Run() {
+  KeepSilent();
   std::vector<pollfd> waiting;
   Instant rested{};  // not before
   while (!stopping_.load() && node_->yielded().empty()) {

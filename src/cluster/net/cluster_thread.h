@@ -28,6 +28,8 @@ class ClusterThread final : private Transport {
     PeerSource peers;
     KeyRing keys;
     NodeOptions node;
+    // It sends, answers and takes nothing before: its life may not begin yet (server/incarnation.h).
+    Instant silent_until = {};
     // Called on the thread, once: the node has given up its name to another (Node::yielded).
     std::function<void(const std::string& why)> yielded = {};
   };
@@ -60,6 +62,7 @@ class ClusterThread final : private Transport {
   void Fetch(const std::string& address, std::string question) override;
 
   void Run();
+  void KeepSilent();
   void WaitUntil(Instant next, std::vector<pollfd>& waiting);
   void Handle(const std::vector<pollfd>& ready);
   void Receive(Instant now);

@@ -64,7 +64,10 @@ void PeerFinder::ReadFile() {
 bool PeerFinder::Look() {
   std::string trouble;
   std::optional<std::vector<Member>> members = lookup_.Look(source_, trouble);
-  name_trouble_.Set(trouble);
+  constexpr char kWhatToDo[] =
+      ": is it right in --peers, and does the resolver of this machine know it? It is looked up "
+      "again";
+  name_trouble_.Set(trouble.empty() ? "" : trouble + kWhatToDo);
   if (members && members != members_) {
     members_ = members;
     found_(std::move(*members));

@@ -31,9 +31,9 @@ std::vector<Member> PeerLookup::LookUpNamed(const std::vector<NamedPeer>& named,
                                             std::string& trouble) {
   std::vector<Member> members;
   for (const NamedPeer& peer : named) {
-    if (peer.id == self_) continue;
     const std::vector<std::string> found = ask_(peer.place, own_.reaches());
     std::string& known = known_[peer.place.host + ":" + peer.place.port];
+    if (peer.id == self_ && found.empty()) continue;  // it need not find itself
     if (found.empty()) {
       trouble += (trouble.empty() ? "\"" : ", \"") + peer.place.host + "\" (" + peer.id + ")";
     } else if (!Has(found, known)) {

@@ -10,6 +10,12 @@ namespace weir::cluster {
 
 using Outcome = FrameStream::Outcome;
 
+namespace {
+
+constexpr int kMostPieces = 4;  // of a copy, before anything else has its turn
+
+}  // namespace
+
 void StateStreams::Accept(int listener, const Node& node, Instant now) {
   while (true) {
     SocketAddress from;
@@ -80,22 +86,24 @@ bool StateStreams::RunWaiting(Waiting& waiting, Node& node, Instant now) {
 
 // False if it is over.
 bool StateStreams::RunGiven(Given& given, Instant now) {
-  while (true) {
+  for (int pieces = 0; pieces < kMostPieces; ++pieces) {
     const Outcome flushed = given.frames.Flush();
     if (flushed == Outcome::kBroken) return false;
     given.deadline = After(now, kPatience);
     if (flushed == Outcome::kWait) return true;
-    const std::optional<std::string> piece = given.stream->Next();
+    const std::optional<std::string> piece = given.stream->Next(now);
     if (!piece) return false;  // all is with the kernel, which sends it before it closes
     given.frames.Write(*piece);
   }
+  return true;  // others have their turn first
 }
 
 void StateStreams::RunFetched(Node& node, Instant now) {
   Outcome outcome = fetched_->frames.Flush();
   std::string piece;
   Node::Piece taken = Node::Piece::kMore;
-  while (outcome == Outcome::kDone && taken == Node::Piece::kMore) {
+  for (int pieces = 0; outcome == Outcome::kDone && taken == Node::Piece::kMore; ++pieces) {
+    if (pieces == kMostPieces) return;
     outcome = fetched_->frames.Read(piece);
     if (outcome != Outcome::kDone) break;
     taken = node.TakePiece(piece, now);

@@ -2,28 +2,62 @@
 
 #include <google/protobuf/util/json_util.h>
 
-namespace weir {
+#include "fronts/codes.h"
+#include "fronts/http/json_out.h"
+#include "fronts/http/late_call.h"
+#include "fronts/http/native_routes.h"
 
+namespace weir {
+namespace {
+
+namespace json = google::protobuf::util;
 using envoy::service::ratelimit::v3::RateLimitRequest;
 using envoy::service::ratelimit::v3::RateLimitResponse;
 
-std::pair<int, std::string> AnswerJson(Limiter& limiter, std::string_view body, Instant now,
-                                       const Reach& reach, const EnvoyOptions& options) {
-  namespace json = google::protobuf::util;
-  RateLimitRequest request;
-  RateLimitResponse response;
-  const auto read = json::JsonStringToMessage({body.data(), body.size()}, &request);
-  if (!read.ok()) return {400, read.message().ToString()};
+void SendText(http::Responder& responder, int status, std::string_view text) {
+  responder.Send(
+      {.status = status, .content_type = "text/plain; charset=utf-8", .body = text, .headers = {}});
+}
 
-  std::string_view message;
-  const Code code = ShouldRateLimit(limiter, options, request, reach, now, response, message);
-  if (code == Code::kBadRequest) return {400, std::string(message)};
-  if (code == Code::kForbidden) return {403, std::string(message)};
-  if (code != Code::kOk) return {500, std::string(CodeName(code)) + ": " + std::string(message)};
+class Asked final : public http::LateCall<DescriptorCall, Asked> {
+ public:
+  void Send(http::Responder& responder) const {
+    if (decision.error == Code::kBadRequest || decision.error == Code::kForbidden) {
+      return SendText(responder, HttpStatus(decision.error), decision.message);
+    }
+    if (decision.error != Code::kOk) {
+      return SendText(responder, 500,
+                      std::string(CodeName(decision.error)).append(": ").append(decision.message));
+    }
+    RateLimitResponse response;
+    FillResponse(decision, *options, response);
+    std::string text;
+    if (!json::MessageToJsonString(response, &text).ok()) {
+      return SendText(responder, 500, "the answer is not JSON");
+    }
+    responder.Send({.status = decision.over ? 429 : 200,
+                    .content_type = http::kJson,
+                    .body = text,
+                    .headers = decision.degraded ? "Weir-Degraded: true\r\n" : ""});
+  }
+  const EnvoyOptions* options = nullptr;
+};
 
-  std::string text;
-  if (!json::MessageToJsonString(response, &text).ok()) return {500, "the answer is not JSON"};
-  return {response.overall_code() == RateLimitResponse::OVER_LIMIT ? 429 : 200, std::move(text)};
+}  // namespace
+
+http::Handler RateLimitJson(Limiter& limiter, EnvoyOptions options) {
+  const auto kept = std::make_shared<const EnvoyOptions>(std::move(options));
+  return [&limiter, kept](const http::HttpRequest& http, http::Responder responder) {
+    if (http::RefuseIfLate(http, responder)) return;
+    RateLimitRequest message;
+    const std::string_view body = http.body;
+    const auto read = json::JsonStringToMessage({body.data(), body.size()}, &message);
+    if (!read.ok()) return SendText(responder, 400, read.message().ToString());
+    std::unique_ptr<Asked> call = Asked::Pool().Take();
+    weir::Ask(message, *call);
+    call->options = kept.get();
+    Asked::Ask(std::move(call), limiter, http, std::move(responder));
+  };
 }
 
 }  // namespace weir

@@ -2,19 +2,14 @@
 // proto3's JSON.
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <utility>
-
 #include "fronts/envoy/should_rate_limit.h"
+#include "fronts/http/route_table.h"
 #include "weir/limiter.h"
 
 namespace weir {
 
-// The HTTP status and the body: 200 OK, 429 over a limit, 400 with what is wrong, 403 for a domain beyond
-// the reach of whoever asks, 500 for what fails here.
-std::pair<int, std::string> AnswerJson(Limiter& limiter, std::string_view body, Instant now,
-                                       const Reach& reach = kEverywhere,
-                                       const EnvoyOptions& options = {});
+// Answers 200 OK, 429 over a limit, 400 with what is wrong, 403 for a domain beyond the reach of whoever
+// asks, 500 for what fails here. `limiter` outlives the handler.
+http::Handler RateLimitJson(Limiter& limiter, EnvoyOptions options = {});
 
 }  // namespace weir

@@ -6,6 +6,7 @@
 
 #include "fronts/envoy/dynamic_metadata.h"
 #include "fronts/grpc/parse_message.h"
+#include "limiter/call_pool.h"
 
 namespace weir {
 namespace {
@@ -21,7 +22,7 @@ struct Scratch {
   RateLimitResponse response;
   std::vector<DescriptorEntry> entries;
   std::vector<Descriptor> descriptors;
-  DescriptorDecision decision;
+  std::string text;
 };
 Scratch& ThisThread() {
   thread_local Scratch scratch;
@@ -114,6 +115,8 @@ void AddHeader(const std::string& name, uint64_t value, RateLimitResponse& respo
   header.set_value(std::to_string(value));
 }
 
+}  // namespace
+
 void FillResponse(const DescriptorDecision& decision, const EnvoyOptions& options,
                   RateLimitResponse& response) {
   response.set_overall_code(decision.over ? RateLimitResponse::OVER_LIMIT : RateLimitResponse::OK);
@@ -129,6 +132,9 @@ void FillResponse(const DescriptorDecision& decision, const EnvoyOptions& option
       MergeMetadata(*status.metadata, *response.mutable_dynamic_metadata());
     }
   }
+  if (decision.degraded) {
+    (*response.mutable_dynamic_metadata()->mutable_fields())["weir.degraded"].set_bool_value(true);
+  }
   if (!options.headers) return;
   if (const DescriptorStatus* status = Scarcest(decision.statuses)) {
     // As decision_headers.h tells them of other requests.
@@ -140,39 +146,69 @@ void FillResponse(const DescriptorDecision& decision, const EnvoyOptions& option
   }
 }
 
-}  // namespace
-
-Code ShouldRateLimit(Limiter& limiter, const EnvoyOptions& options, const RateLimitRequest& request,
-                     const Reach& reach, Instant now, RateLimitResponse& response,
-                     std::string_view& message) {
-  if (!reach.Has(request.domain())) {
-    message = kNotThisNamespace;
-    return Code::kForbidden;
-  }
-  Scratch& scratch = ThisThread();
-  limiter.DecideDescriptors(ToDescriptorRequest(request, scratch), now, scratch.decision);
-  message = scratch.decision.message;
-  if (scratch.decision.error == Code::kOk) FillResponse(scratch.decision, options, response);
-  return scratch.decision.error;
+void Ask(const RateLimitRequest& message, DescriptorCall& call) {
+  call.request = ToDescriptorRequest(message, ThisThread());
 }
 
+namespace {
+
+// Belongs to itself while it waits.
+class EnvoyCall final : public DescriptorCall, public Waiter {
+ public:
+  static CallPool<EnvoyCall>& Pool() {
+    thread_local CallPool<EnvoyCall> pool;
+    return pool;
+  }
+
+  void Answered(const Turn& /*now*/) override {
+    std::string& text = ThisThread().text;
+    text.clear();
+    const GrpcStatus status = Write(text);
+    stream->Answer(status, text);
+    Pool().GiveBack(std::unique_ptr<EnvoyCall>(this));
+  }
+  void Abandoned(const Turn& now) override {
+    limiter->Abandon(*this, now);
+    Pool().GiveBack(std::unique_ptr<EnvoyCall>(this));
+  }
+  GrpcStatus Write(std::string& reply) const {
+    if (decision.error != Code::kOk) return ToGrpcStatus(decision.error, decision.message);
+    RateLimitResponse& response = ThisThread().response;
+    FillResponse(decision, *options, response);
+    response.AppendToString(&reply);
+    return {};
+  }
+
+  Limiter* limiter = nullptr;
+  const EnvoyOptions* options = nullptr;
+  CallStream* stream = nullptr;
+};
+
+}  // namespace
+
 void AddEnvoyService(MethodTable& methods, Limiter& limiter, const EnvoyOptions& options) {
-  methods.AddUnary(
-      "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit",
-      [&limiter, &options](std::string_view bytes, const CallContext& context,
-                           std::string& reply) -> GrpcStatus {
-        Scratch& scratch = ThisThread();
-        if (!ParseMessage(bytes, scratch.request)) {
-          return {GrpcCode::kInvalidArgument, "bad_request: the message is no RateLimitRequest"};
-        }
-        std::string_view message;
-        const Code code = ShouldRateLimit(limiter, options, scratch.request, *context.reach,
-                                          context.now, scratch.response, message);
-        GrpcStatus status = ToGrpcStatus(code, message);
-        if (status.ok()) scratch.response.AppendToString(&reply);
-        KeepSmall(bytes, scratch.request, scratch.response);
-        return status;
-      });
+  methods.AddUnary("/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit",
+                   [&limiter, &options](std::string_view bytes, const CallContext& context,
+                                        std::string& reply) -> UnaryAnswer {
+                     Scratch& scratch = ThisThread();
+                     if (!ParseMessage(bytes, scratch.request)) {
+                       return GrpcStatus{GrpcCode::kInvalidArgument,
+                                         "bad_request: the message is no RateLimitRequest"};
+                     }
+                     std::unique_ptr<EnvoyCall> call = EnvoyCall::Pool().Take();
+                     Ask(scratch.request, *call);
+                     call->home = &context.link.executor();
+                     call->patience = context.patience;
+                     call->reach = context.reach;
+                     call->limiter = &limiter;
+                     call->options = &options;
+                     call->stream = &context.stream;
+                     if (limiter.Decide(*call, context.now) == When::kLater) return *call.release();
+                     GrpcStatus status = call->Write(reply);
+                     KeepSmall(bytes, scratch.request, scratch.response);
+                     EnvoyCall::Pool().GiveBack(std::move(call));
+                     return status;
+                   });
 }
 
 }  // namespace weir

@@ -1,6 +1,6 @@
 // Envoy's rate-limit service: envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit.
 //
-//   RateLimitRequest -> DescriptorRequest -> Limiter::DecideDescriptors -> RateLimitResponse
+//   RateLimitRequest -> DescriptorRequest -> Limiter::Decide -> RateLimitResponse
 //
 // Statuses correspond to descriptors one to one. What fails is a gRPC error and never the code
 // UNKNOWN, so that the proxy's own failure mode applies.
@@ -12,6 +12,7 @@
 
 #include "fronts/grpc/grpc_status.h"
 #include "fronts/grpc/method_table.h"
+#include "limiter/call.h"
 #include "weir/limiter.h"
 
 namespace weir {
@@ -24,13 +25,12 @@ struct EnvoyOptions {
   std::string reset_header = "RateLimit-Reset";  // in seconds
 };
 
-// Whatever was in the response is written over. It counts, and `message` does not, if the code is
-// kOk. `reach`: of whoever asks; a domain is a namespace.
-Code ShouldRateLimit(Limiter& limiter, const EnvoyOptions& options,
-                     const envoy::service::ratelimit::v3::RateLimitRequest& request,
-                     const Reach& reach, Instant now,
-                     envoy::service::ratelimit::v3::RateLimitResponse& response,
-                     std::string_view& message);
+// Puts the message into the call, with views into it and into this thread's memory: until the next one.
+void Ask(const envoy::service::ratelimit::v3::RateLimitRequest& message, DescriptorCall& call);
+
+// Whatever was in the response is written over. Not if the decision is an error.
+void FillResponse(const DescriptorDecision& decision, const EnvoyOptions& options,
+                  envoy::service::ratelimit::v3::RateLimitResponse& response);
 
 // `limiter` and `options` outlive the table.
 void AddEnvoyService(MethodTable& methods, Limiter& limiter, const EnvoyOptions& options);

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/heap_bytes.h"
+
 namespace weir {
 
 class CallMetadata {
@@ -27,9 +29,12 @@ class CallMetadata {
   size_t size() const { return lengths_.size(); }
   size_t bytes() const { return text_.capacity() + lengths_.capacity() * sizeof(Lengths); }
   void Clear() {
-    if (bytes() > 256) *this = CallMetadata();
+    const bool large = bytes() > 256;
     text_.clear();
     lengths_.clear();
+    if (!large) return;
+    Release(text_);
+    lengths_.shrink_to_fit();
   }
 
  private:

@@ -28,13 +28,22 @@ struct GrpcCall final : CallStream {
 
   void Write(std::string_view message) override;
   void Finish(const GrpcStatus& status) override;
+  void Answer(const GrpcStatus& status, std::string_view message) override;
   Link& link() override;
 
   // As new, but for memory of a usual size.
   void Clear();
   bool PastDeadline(Instant now) const { return timeout && now - begun >= *timeout; }
+  // How much longer the peer waits.
+  Duration Patience(Instant now) const { return timeout ? *timeout - (now - begun) : kNever; }
   size_t unsent() const { return out.size() - sent; }
   size_t heap_bytes() const { return in.capacity() + out.capacity() + metadata.bytes(); }
+
+  // The capacity that `in` is to have before so many bytes come: no more than the message takes that
+  // it begins with.
+  size_t RoomFor(size_t more) const;
+  // Appends them to `in`, which has that room.
+  void Take(std::string_view bytes, size_t room);
 
   Http2Session& session;
   int32_t id = 0;  // of the stream; 0: in the pool
@@ -59,8 +68,11 @@ struct GrpcCall final : CallStream {
   bool finished = false;   // and so will be `status`, after `out`
   GrpcStatus status;
   std::unique_ptr<StreamingCall> streaming;  // null: unary
+  Waiter* waiter = nullptr;                  // of a unary call that is answered late
 };
 
+// As the five bytes before a message tell it.
+size_t MessageLength(std::string_view head);
 // The five bytes before a message of that length.
 void PutMessageHead(char* head, size_t length);
 

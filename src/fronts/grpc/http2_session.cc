@@ -13,7 +13,8 @@ namespace weir {
 namespace {
 
 constexpr int32_t kConnectionWindow = 1 << 20;
-constexpr size_t kSlice = size_t{16} << 10;           // is read before answers are looked at
+// Is read before answers are looked at: little, so that the memory of a few calls does for many.
+constexpr size_t kSlice = size_t{4} << 10;
 constexpr size_t kKeptForMessages = size_t{8} << 10;  // of calls that are under way
 constexpr Duration kDrainWait = std::chrono::seconds(1);
 constexpr uint8_t kDrainPing[8] = {'d', 'r', 'a', 'i', 'n', 0, 0, 0};
@@ -144,7 +145,10 @@ Http2Session::~Http2Session() {
   nghttp2_session_del(session_);
 }
 
-void Http2Session::Closed(const Turn& now) { EndCalls(now); }
+void Http2Session::Closed(const Turn& now) {
+  const InTurn in_turn(*this, now);
+  EndCalls(now);
+}
 
 void Http2Session::HalfClosed(const Turn& now) {
   const InTurn in_turn(*this, now);
@@ -155,7 +159,8 @@ void Http2Session::HalfClosed(const Turn& now) {
 
 bool Http2Session::owes() const {
   return std::any_of(calls_.begin(), calls_.end(), [](const auto& call) {
-    return call->id != 0 && !call->finished && call->streaming && call->streaming->owes();
+    const bool waits = call->waiter != nullptr || (call->streaming && call->streaming->owes());
+    return call->id != 0 && !call->finished && waits;
   });
 }
 
@@ -177,6 +182,7 @@ void Http2Session::EndCalls(const Turn& now) {
   for (const auto& call : calls_) {
     if (call->id == 0) continue;
     call->finished = true;
+    AbandonWaiter(*call);
     if (!call->streaming) continue;
     call->streaming->OnEnd(now);
     ended_.push_back(std::move(call->streaming));
@@ -249,9 +255,8 @@ void Http2Session::EndIfLate(GrpcCall& call) {
     return;
   }
   if (call.PastDeadline(at)) return Finish(call, TooLate());
-  const bool one_message =
-      !call.streaming || (call.streaming->is_unary() && !call.streaming->owes());
-  if (one_message ? late(call.begun) : !call.in.empty() && late(call.partial_since)) {
+  if (call.waiter != nullptr) return;  // it is not the peer who is late
+  if (!call.streaming ? late(call.begun) : !call.in.empty() && late(call.partial_since)) {
     Finish(call, {GrpcCode::kDeadlineExceeded, "the request did not come to its end in time"});
   }
 }
@@ -347,13 +352,13 @@ int Http2Session::OnFrame(const nghttp2_frame& frame) {
 int Http2Session::OnData(int32_t stream, std::string_view bytes) {
   GrpcCall* call = Find(stream);
   if (call == nullptr || call->finished) return 0;
-  if (this->bytes() + bytes.size() > most_bytes()) {
+  const size_t before = call->in.capacity(), room = call->RoomFor(bytes.size());
+  if (this->bytes() + room - before > most_bytes()) {
     Finish(*call, {GrpcCode::kResourceExhausted, "too much is under way on this connection"});
     return 0;
   }
-  const size_t before = call->in.capacity();
   if (call->in.empty()) call->partial_since = *now_;
-  call->in.append(bytes);
+  call->Take(bytes, room);
   held_ += call->in.capacity() - before;
   ReadMessages(*call);
   return overrun_ ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
@@ -391,10 +396,7 @@ void Http2Session::BeginCall(GrpcCall& call) {
 }
 
 bool Http2Session::FitsHead(GrpcCall& call, std::string_view head, size_t& length) {
-  length = 0;
-  for (size_t i = 1; i < kMessageHead; ++i) {
-    length = length << 8 | static_cast<unsigned char>(head[i]);
-  }
+  length = MessageLength(head);
   if (head[0] == 1) {
     Finish(call, {GrpcCode::kUnimplemented, "compressed messages are not understood"});
   } else if (head[0] != 0) {
@@ -459,13 +461,14 @@ void Http2Session::AnswerUnary(GrpcCall& call) {
   const size_t before = call.out.capacity();
   call.out.resize(kMessageHead);
   const std::string_view message = std::string_view(call.in).substr(kMessageHead);
-  const GrpcStatus status = call.method->unary(message, Context(call), call.out);
+  const UnaryAnswer answer = call.method->unary(message, Context(call), call.out);
   held_ += call.out.capacity() - before;
-  if (!status.ok()) {
-    call.out.clear();
-    Finish(call, status);
+  if (answer.waiter != nullptr || !answer.status.ok()) call.out.clear();
+  if (answer.waiter != nullptr) {
+    call.waiter = answer.waiter;
     return;
   }
+  if (!answer.status.ok()) return Finish(call, answer.status);
   PutMessageHead(call.out.data(), call.out.size() - kMessageHead);
   if (!link_.trusted()) Trust();
   call.finished = true;

@@ -110,9 +110,10 @@ class Http2Session : public Protocol {
   GrpcCall* Find(int32_t stream);
   GrpcCall& TakeCall(int32_t stream);
   void GiveBack(GrpcCall& call);
-  CallContext Context(const GrpcCall& call) {
-    return {*now_, link_, link_.peer(), call.metadata, call.reach};
+  CallContext Context(GrpcCall& call) {
+    return {*now_, link_, link_.peer(), call.metadata, call, call.Patience(*now_), call.reach};
   }
+  void AbandonWaiter(GrpcCall& call);
   size_t most_bytes() const {
     return link_.trusted() ? options_.max_connection_bytes : bytes_when_empty_ + kMostOfAStranger;
   }

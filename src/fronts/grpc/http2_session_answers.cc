@@ -52,7 +52,8 @@ void Http2Session::Write(GrpcCall& call, std::string_view message) {
 void Http2Session::Finish(GrpcCall& call, const GrpcStatus& status) {
   if (call.finished) return;
   call.finished = true;
-  if (now_ != nullptr) call.finished_at = *now_;
+  call.finished_at = now_ != nullptr ? now_->at() : link_.clock().Now();
+  if (now_ != nullptr) AbandonWaiter(call);  // who answers late waits no more
   call.status = status;
   if (call.responded) {
     nghttp2_session_resume_data(session_, call.id);
@@ -155,7 +156,7 @@ void Http2Session::PumpLater() {
       Pump();
     }
   }
-  link_.Flush();
+  link_.FlushSoon();
 }
 
 void Http2Session::Fail(uint32_t error) {

@@ -28,6 +28,7 @@ void Http2Session::GiveBack(GrpcCall& call) {
   open_ -= 1;
   held_out_ -= call.unsent();
   call.finished = true;
+  AbandonWaiter(call);
   if (call.streaming) {
     call.streaming->OnEnd(*now_);
     ended_.push_back(std::move(call.streaming));
@@ -36,6 +37,12 @@ void Http2Session::GiveBack(GrpcCall& call) {
   call.Clear();
   held_ -= before - call.heap_bytes();
   pool_.push_back(&call);
+}
+
+// The call is over without the answer that was awaited.
+void Http2Session::AbandonWaiter(GrpcCall& call) {
+  Waiter* const waiter = std::exchange(call.waiter, nullptr);
+  if (waiter != nullptr) waiter->Abandoned(*now_);
 }
 
 // Idle connections keep nothing for calls to come.

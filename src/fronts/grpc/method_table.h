@@ -1,6 +1,6 @@
 // The methods that a gRPC front answers: path -> handler.
 //
-//   unary      one message in, one out: a function.
+//   unary      one message in, one out: a function, which answers at once or leaves somebody who will.
 //   streaming  an object for each call, which is told of every message and writes as many as it
 //              likes, at once or later.
 //
@@ -18,29 +18,34 @@
 #include "fronts/grpc/call_metadata.h"
 #include "fronts/grpc/grpc_status.h"
 #include "fronts/protocol.h"
+#include "fronts/waiter.h"
 #include "weir/instant.h"
 
 namespace weir {
+
+// The way back of a call. Exists until StreamingCall::OnEnd or Waiter::Abandoned has returned, or a late
+// unary call was answered; to be used on the connection's thread only.
+class CallStream {
+ public:
+  // After Finish, all do nothing.
+  virtual void Write(std::string_view message) = 0;
+  virtual void Finish(const GrpcStatus& status) = 0;
+  // A unary call is answered late: if the status is ok, with the message.
+  virtual void Answer(const GrpcStatus& status, std::string_view message) = 0;
+  virtual Link& link() = 0;
+
+ protected:
+  ~CallStream() = default;
+};
 
 struct CallContext {
   Turn::Field now;
   Link& link;
   std::string_view peer;
   const CallMetadata& metadata;
-  const Reach* reach = &kEverywhere;  // of whoever asks for decisions; not null
-};
-
-// The way back of a streaming call. Exists until StreamingCall::OnEnd has returned; to be used on
-// the connection's thread only.
-class CallStream {
- public:
-  // After Finish, both do nothing.
-  virtual void Write(std::string_view message) = 0;
-  virtual void Finish(const GrpcStatus& status) = 0;
-  virtual Link& link() = 0;
-
- protected:
-  ~CallStream() = default;
+  CallStream& stream;
+  Duration patience;   // what is left of the time that the peer gives it
+  const Reach* reach;  // of whoever asks for decisions; not null
 };
 
 class StreamingCall {
@@ -53,17 +58,23 @@ class StreamingCall {
   virtual bool owes() const { return false; }
   // The whole connection's peer sends nothing more, and may be gone.
   virtual void OnPeerDone(const Turn& /*now*/) {}
-  // A call for one message, which is to come to its end as a unary call is.
-  virtual bool is_unary() const { return false; }
   // What it keeps for the peer, in bytes of memory.
   virtual size_t bytes() const { return 0; }
   // The call is over: finished, reset, or its connection is gone. The last that is called.
   virtual void OnEnd(const Turn& /*now*/) {}
 };
 
+// Answered with a status; or somebody waits, who will answer by CallStream::Answer.
+struct UnaryAnswer {
+  UnaryAnswer(GrpcStatus the_status) : status(std::move(the_status)) {}  // NOLINT
+  UnaryAnswer(Waiter& the_waiter) : waiter(&the_waiter) {}               // NOLINT
+  GrpcStatus status;
+  Waiter* waiter = nullptr;
+};
+
 // Appends the answer to `reply`, which is not empty at first; what it appends counts if it is ok.
 using UnaryHandler =
-    std::function<GrpcStatus(std::string_view message, const CallContext&, std::string& reply)>;
+    std::function<UnaryAnswer(std::string_view message, const CallContext&, std::string& reply)>;
 using StreamingHandler =
     std::function<std::unique_ptr<StreamingCall>(CallStream& stream, const CallContext&)>;
 
@@ -95,6 +106,7 @@ class MethodTable {
     }
     return nullptr;
   }
+  const std::vector<Method>& all() const { return methods_; }
   // "package.Service", each once, in the order of their methods.
   std::vector<std::string> Services() const;
 

@@ -69,6 +69,7 @@ void FillDecision(const Decision& decision, v1::Decision& message) {
     status.set_would_refuse(limit.shadow && limit.refused);
   }
   if (decision.tiers) FillTiers(*decision.tiers, message);
+  if (decision.degraded) message.set_degraded(true);
 }
 
 void FillSettled(const Settled& settled, v1::Settled& message) {

@@ -3,6 +3,7 @@
 
 #include <weir/v1/limiter.pb.h>
 
+#include "fronts/grpc/grpc_status.h"
 #include "weir/decision.h"
 #include "weir/hold.h"
 
@@ -19,5 +20,16 @@ void FillSeized(const Seized& seized, v1::Seized& message);
 
 // Rounded up; -1 for kNever.
 int64_t ToMillis(Duration time);
+
+// What is wrong with a message.
+inline GrpcStatus NotAMessage() {
+  return {GrpcCode::kInvalidArgument, "bad_request: the message is not as weir.v1 has it"};
+}
+inline GrpcStatus NotATicket() {
+  return ToGrpcStatus(Code::kBadRequest, "ticket: not 32 hexadecimal digits");
+}
+inline GrpcStatus StatusOf(const Decision& decision) {
+  return ToGrpcStatus(decision.error, decision.message);
+}
 
 }  // namespace weir

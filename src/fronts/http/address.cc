@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 
 namespace weir::http {
 namespace {
@@ -17,9 +16,8 @@ bool IsMapped(const Address& address) {
 
 std::optional<Address> ParseBare(std::string_view text) {
   Address::Text copy{};
-  if (text.size() >= copy.size()) return std::nullopt;
+  if (text.size() >= copy.size() || text.find('\0') != std::string_view::npos) return std::nullopt;
   std::copy(text.begin(), text.end(), copy.begin());
-  if (std::memchr(text.data(), 0, text.size()) != nullptr) return std::nullopt;
   Address address;
   if (inet_pton(AF_INET6, copy.data(), address.bytes.data()) == 1) return address;
   std::copy(kMapped.begin(), kMapped.end(), address.bytes.begin());

@@ -73,7 +73,8 @@ inline constexpr AnswerField kDecisionFields[] = {
     {"hits_last_second", AnswerType::kNumber, {}, {}, true},
     {"global_limit", AnswerType::kNumberOrNull, {}, {}, true},
     {"global_limited", AnswerType::kBool, {}, {}, true},
-    {"global_hits_last_second", AnswerType::kNumber, {}, {}, true}};
+    {"global_hits_last_second", AnswerType::kNumber, {}, {}, true},
+    {"degraded", AnswerType::kBool, {}, "A store was away: a limit's on_failure decided", true}};
 
 // RFC 9457, as draft-ietf-httpapi-ratelimit-headers has it.
 inline constexpr AnswerField kProblemFields[] = {

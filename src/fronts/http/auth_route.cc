@@ -3,6 +3,7 @@
 #include "fronts/codes.h"
 #include "fronts/http/client_address.h"
 #include "fronts/http/decision_headers.h"
+#include "fronts/http/late_call.h"
 #include "fronts/http/native_routes.h"
 #include "fronts/number_word.h"
 #include "rules/utf8.h"
@@ -21,6 +22,24 @@ struct Asked {
   Request request;
   int deny_status = 429;
   Address::Text address;  // what request.subject may point into
+};
+
+class Deciding final : public LateCall<DecideCall, Deciding> {
+ public:
+  void Send(Responder& responder) const {
+    if (decision.error != Code::kOk) {
+      return SendError(std::move(responder), {decision.error, std::string(decision.message)});
+    }
+    thread_local std::string headers;  // keeps its memory from one answer to the next
+    headers.clear();
+    AppendDecisionHeaders(headers, decision, !decision.allowed);
+    responder.Send({.status = decision.allowed ? 200 : deny_status,
+                    .content_type = {},
+                    .body = {},
+                    .headers = headers,
+                    .decided = true});
+  }
+  int deny_status = 429;
 };
 
 Error Bad(std::string_view message, std::string_view field) {
@@ -117,23 +136,10 @@ void Decide(Limiter& limiter, std::span<const Network> trusted_hops, const HttpR
   if (const std::optional<Error> error = Read(http, trusted_hops, asked)) {
     return SendError(std::move(responder), *error);
   }
-  if (!http.reach->Has(asked.request.namespace_name)) {
-    return RefuseNamespace(std::move(responder));
-  }
-  // They keep their memory from one answer to the next.
-  thread_local Decision decision;
-  thread_local std::string headers;
-  limiter.Decide(asked.request, http.now, decision);
-  if (decision.error != Code::kOk) {
-    return SendError(std::move(responder), {decision.error, std::string(decision.message)});
-  }
-  if (http.link != nullptr) http.link->Trust();  // whatever the status of a refusal
-  headers.clear();
-  AppendDecisionHeaders(headers, decision, !decision.allowed);
-  responder.Send({.status = decision.allowed ? 200 : asked.deny_status,
-                  .content_type = {},
-                  .body = {},
-                  .headers = headers});
+  std::unique_ptr<Deciding> call = Deciding::Pool().Take();
+  call->request = asked.request;
+  call->deny_status = asked.deny_status;
+  Deciding::Ask(std::move(call), limiter, http, std::move(responder));
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "fronts/http/connection.h"
 
 #include <algorithm>
+#include <cassert>
+#include <utility>
 
 #include "fronts/http/json_out.h"
 #include "fronts/http/status_text.h"
@@ -22,6 +24,31 @@ HeadScratch& ThreadHeadScratch() {
 
 }  // namespace
 
+// ---- Late answers ----
+
+class Connection::Exchange final : public AnswerLine::Gap {
+ public:
+  Exchange(Connection& connection, Manner manner, Waiter* waiter)
+      : connection_(connection), manner_(std::move(manner)), waiter_(waiter) {}
+
+  uint64_t number() const { return manner_.number; }
+  bool blocks() const { return waiter_ == nullptr; }
+  void Answer(const Response& response) {
+    connection_.WriteAnswer(response, manner_, out());
+    connection_.line_.Fill(*this);
+  }
+  void Done() override { delete this; }
+  void Abandoned(const Turn& now) override {
+    if (waiter_ != nullptr) waiter_->Abandoned(now);
+    delete this;
+  }
+
+ private:
+  Connection& connection_;
+  Manner manner_;
+  Waiter* const waiter_;  // null: nobody passes it, nor is told if the peer goes
+};
+
 Responder::~Responder() {
   if (connection_.expired()) return;
   std::string body;
@@ -32,7 +59,12 @@ Responder::~Responder() {
 void Responder::Send(const Response& response) {
   const std::shared_ptr<Connection*> connection = connection_.lock();
   connection_.reset();
-  if (connection != nullptr) (*connection)->Answer(response);
+  if (connection != nullptr) (*connection)->Answer(number_, response);
+}
+
+void Responder::Await(Waiter& waiter) {
+  const std::shared_ptr<Connection*> connection = connection_.lock();
+  if (connection != nullptr) (*connection)->Await(number_, waiter);
 }
 
 void Responder::IfLost(std::function<void(const Turn&)> undo) {
@@ -41,23 +73,46 @@ void Responder::IfLost(std::function<void(const Turn&)> undo) {
 }
 
 void Connection::IfLost(std::function<void(const Turn&)> undo) {
-  if (link_.half_closed()) undo_.push_back(std::move(undo));
+  if (undo_.size() == kMostUndone) undo_.erase(undo_.begin());
+  undo_.push_back(std::move(undo));
+}
+
+void Connection::Await(uint64_t number, Waiter& waiter) {
+  assert(handling_ && number == manner_.number);
+  (void)number;
+  awaited_by_ = &waiter;
+}
+
+void Connection::Answer(uint64_t number, const Response& response) {
+  if (handling_ && number == manner_.number) return AnswerNow(response);
+  const auto is_it = [&](const Exchange* exchange) { return exchange->number() == number; };
+  const auto found = std::find_if(exchanges_.begin(), exchanges_.end(), is_it);
+  if (found == exchanges_.end()) return;
+  Exchange& exchange = **found;
+  exchanges_.erase(found);
+  if (exchange.blocks()) blocked_ = false;
+  exchange.Answer(response);
+}
+
+void Connection::AnswerNow(const Response& response) {
+  WriteAnswer(response, manner_, line_.out());
+  handling_ = false;
 }
 
 void Connection::Closed(const Turn& now) {
   way_back_->Close();
+  exchanges_.clear();
+  line_.End(now);
   for (const auto& undo : std::exchange(undo_, {})) undo(now);
 }
 
 size_t Connection::Receive(std::string_view in, const Turn& now) {
-  running_ = true;
   size_t used = 0;
-  while (!done_ && !waiting_ && !link_.full()) {
+  while (!done_ && !answering() && !link_.full()) {
     const size_t taken = TakeRequest(in.substr(used), now);
     if (taken == 0) break;
     used += taken;
   }
-  running_ = false;
   if (done_) used = in.size();
   partial_ = used < in.size();
   return used;
@@ -125,24 +180,24 @@ size_t Connection::Incomplete(const RequestHead& head) {
 }
 
 size_t Connection::Refuse(const Fault& fault) {
-  keep_alive_ = false;
-  without_body_ = is_1_0_ = false;
-  cors_.clear();
+  manner_ = {.keep_alive = false};
   std::string body;
   AppendError(body, "bad_request", fault.message, "");
-  Answer({.status = fault.status, .content_type = kJson, .body = body});
+  AnswerNow({.status = fault.status, .content_type = kJson, .body = body});
   return 0;
 }
 
 void Connection::Handle(const RequestHead& head, std::string_view body, const Turn& now) {
-  keep_alive_ = head.keep_alive;
-  is_1_0_ = head.is_1_0;
-  without_body_ = head.method == "HEAD";
-  waiting_ = true;
+  manner_.number += 1;
+  manner_.keep_alive = head.keep_alive;
+  manner_.is_1_0 = head.is_1_0;
+  manner_.without_body = head.method == "HEAD";
+  if (!manner_.cors.empty()) manner_.cors.clear();
+  handling_ = true;
+  awaited_by_ = nullptr;
   const RouteTable::Found found = routes_.Find(head.method, head.path);
-  if (!cors_.empty()) cors_.clear();
   if (found.what == Operation::kDecide && gate_.Lists(head.origin)) {
-    cors_ = Gate::CorsHeaders(head.origin);
+    manner_.cors = Gate::CorsHeaders(head.origin);
   }
   if (found.handler == nullptr) return RefuseRoute(found, head);
   const Asker who = gate_.WhoAsks(found.what, head, link_.from_loopback());
@@ -152,7 +207,7 @@ void Connection::Handle(const RequestHead& head, std::string_view body, const Tu
   if (!query.Parse(head.query)) {
     std::string text;
     AppendError(text, "bad_request", "the query is not percent-encoded as it should be", "");
-    return Answer({.status = 400, .content_type = kJson, .body = text});
+    return AnswerNow({.status = 400, .content_type = kJson, .body = text});
   }
   const HttpRequest request{.method = head.method,
                             .path = head.path,
@@ -167,36 +222,43 @@ void Connection::Handle(const RequestHead& head, std::string_view body, const Tu
                             .now = now,
                             .link = &link_,
                             .way_back = way_back_.get()};
-  (*found.handler)(request, Responder(self_));
+  (*found.handler)(request, Responder(self_, manner_.number));
+  if (!std::exchange(handling_, false)) return;
+  const uint64_t number = manner_.number;
+  if (!manner_.keep_alive) done_ = true;  // it was the last
+  auto* const exchange =
+      new Exchange(*this, std::exchange(manner_, {.number = number}), awaited_by_);
+  exchanges_.push_back(exchange);
+  blocked_ = exchange->blocks();
+  line_.Leave(*exchange);
 }
 
 void Connection::RefuseAsker(const Gate::Refusal& refusal) {
   std::string body;
   AppendError(body, refusal.code, refusal.message, "");
-  Answer({.status = refusal.status,
-          .content_type = kJson,
-          .body = body,
-          .headers = refusal.status == 401 ? "WWW-Authenticate: Bearer\r\n" : ""});
+  AnswerNow({.status = refusal.status,
+             .content_type = kJson,
+             .body = body,
+             .headers = refusal.status == 401 ? "WWW-Authenticate: Bearer\r\n" : ""});
 }
 
 void Connection::RefuseRoute(const RouteTable::Found& found, const RequestHead& head) {
-  if (!cors_.empty() && head.method == "OPTIONS") {  // the browser asks whether the page may
-    cors_.clear();
-    return Answer({.status = 204, .headers = Gate::PreflightHeaders(head.origin)});
+  if (!manner_.cors.empty() && head.method == "OPTIONS") {  // the browser asks whether the page may
+    manner_.cors.clear();
+    return AnswerNow({.status = 204, .headers = Gate::PreflightHeaders(head.origin)});
   }
   std::string body;
   if (found.allow.empty()) {
     AppendError(body, "not_found", "there is nothing at this path", "");
-    return Answer({.status = 404, .content_type = kJson, .body = body});
+    return AnswerNow({.status = 404, .content_type = kJson, .body = body});
   }
   AppendError(body, "method_not_allowed", "this path does not take this method", "");
   const std::string allow = "Allow: " + found.allow + "\r\n";
-  Answer({.status = 405, .content_type = kJson, .body = body, .headers = allow});
+  AnswerNow({.status = 405, .content_type = kJson, .body = body, .headers = allow});
 }
 
-void Connection::Answer(const Response& response) {
-  if (draining_) keep_alive_ = false;
-  std::string& out = link_.out();
+void Connection::WriteAnswer(const Response& response, Manner& manner, std::string& out) {
+  if (draining_ && exchanges_.empty()) manner.keep_alive = false;
   out.append("HTTP/1.1 ").append(StatusText(response.status)).append("\r\n");
   if (!response.content_type.empty()) {
     out.append("Content-Type: ").append(response.content_type).append("\r\n");
@@ -208,25 +270,16 @@ void Connection::Answer(const Response& response) {
     out.append("\r\n");
   }
   out.append(response.headers);
-  out.append(cors_);
-  if (!keep_alive_) {
+  out.append(manner.cors);
+  if (!manner.keep_alive) {
     out.append("Connection: close\r\n");
-  } else if (is_1_0_) {
+  } else if (manner.is_1_0) {
     out.append("Connection: keep-alive\r\n");
   }
   out.append("\r\n");
-  if (!without_body_ && !never_a_body) out.append(response.body);
-
-  waiting_ = false;
-  if (response.status < 400 || response.status == 429) link_.Trust();
-  if (!keep_alive_) done_ = true;
-  if (running_) return;
-  // Not at once: whoever answers late may be in the midst of another request on this thread, and
-  // writing takes up the next request of this one.
-  link_.Post([self = std::weak_ptr(self_)](const Turn&) {
-    const std::shared_ptr<Connection*> connection = self.lock();
-    if (connection != nullptr) (*connection)->link_.Flush();
-  });
+  if (!manner.without_body && !never_a_body) out.append(response.body);
+  if (response.status < 400 || response.status == 429 || response.decided) link_.Trust();
+  if (!manner.keep_alive) done_ = true;
 }
 
 }  // namespace weir::http

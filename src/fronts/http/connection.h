@@ -1,9 +1,10 @@
-// One connection of HTTP/1.1: requests one after the other, each answered before the next is looked
-// at.
+// One connection of HTTP/1.1: requests one after the other.
 //
 //   bytes -> head -> body -> route -> gate -> handler ... Responder -> status, headers, body
 //
-// While an answer is outstanding nothing is taken: the bytes come again when it has been written.
+// A request that is not answered at once becomes an exchange: its answer has a gap in the line of answers
+// (answer_line.h). Where it lets others pass, the next requests are taken meanwhile; else nothing is, and
+// the bytes come again when it has been answered.
 #pragma once
 
 #include <functional>
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "fronts/answer_line.h"
 #include "fronts/http/chunks.h"
 #include "fronts/http/gate.h"
 #include "fronts/http/request_head.h"
@@ -32,26 +34,44 @@ class Connection : public Protocol {
         routes_(routes),
         gate_(gate),
         trusts_(trusts),
+        line_(link),
         self_(std::make_shared<Connection*>(this)),
         way_back_(WayBack::To(link)) {}
-  ~Connection() override { way_back_->Close(); }
+  ~Connection() override {
+    way_back_->Close();
+    if (!line_.empty()) line_.End(Turn(link_.clock()));  // it was not told that it ends
+  }
 
   size_t Receive(std::string_view in, const Turn& now) override;
   void Drain(const Turn&) override { draining_ = true; }
   void Closed(const Turn& now) override;
   bool asks_for_delivery() const override { return !undo_.empty(); }
   void Delivered() override { undo_.clear(); }
-  size_t bytes() const override { return chunks_.bytes(); }
-  bool answering() const override { return waiting_; }
-  bool idle() const override { return !waiting_ && !partial_; }
-  bool done() const override { return done_ || (draining_ && idle()); }
+  size_t bytes() const override { return chunks_.bytes() + line_.bytes(); }
+  bool answering() const override { return blocked_ || line_.full(); }
+  bool owes() const override { return !line_.empty(); }
+  bool idle() const override { return line_.empty() && !partial_; }
+  bool done() const override { return line_.empty() && (done_ || (draining_ && idle())); }
 
-  // The answer to the request that waits for one.
-  void Answer(const Response& response);
-  // To be called if the answer that follows does not reach a peer that has closed its sending side.
+  // For responders, of the request of that number.
+  void Answer(uint64_t number, const Response& response);
+  void Await(uint64_t number, Waiter& waiter);
+  // To be called if the answer that follows does not reach the peer: it may have gone though nothing
+  // was heard of that yet.
   void IfLost(std::function<void(const Turn&)> undo);
 
  private:
+  // How a request is to be answered.
+  struct Manner {
+    uint64_t number = 0;
+    bool without_body = false;  // HEAD
+    bool is_1_0 = false;
+    bool keep_alive = true;
+    std::string cors;  // more headers, for a page of a listed origin
+  };
+  // A request that is answered later. Belongs to itself until it leaves the line.
+  class Exchange;
+
   size_t TakeRequest(std::string_view in, const Turn& now);
   // The bytes of head and body together; 0: not all there, or not understood.
   size_t Measure(std::string_view in, RequestHead& head, std::string_view& body);
@@ -61,11 +81,14 @@ class Connection : public Protocol {
   void Handle(const RequestHead& head, std::string_view body, const Turn& now);
   void RefuseRoute(const RouteTable::Found& found, const RequestHead& head);
   void RefuseAsker(const Gate::Refusal& refusal);
+  void AnswerNow(const Response& response);
+  void WriteAnswer(const Response& response, Manner& manner, std::string& out);
 
   Link& link_;
   const RouteTable& routes_;
   const Gate& gate_;
   const Trusts& trusts_;
+  AnswerLine line_;
   const std::shared_ptr<Connection*> self_;  // what responders hold on to, weakly
   const std::shared_ptr<WayBack> way_back_;
 
@@ -75,16 +98,16 @@ class Connection : public Protocol {
   size_t wanted_ = 0;  // bytes, at least
   bool said_continue_ = false;
 
+  // Of answers that may not have reached the peer. Beyond that the oldest are taken to have.
+  static constexpr size_t kMostUndone = 256;
   std::vector<std::function<void(const Turn&)>> undo_;
 
-  // Of the request that is being answered.
-  bool waiting_ = false;
-  bool without_body_ = false;  // HEAD
-  bool is_1_0_ = false;
-  bool keep_alive_ = true;
-  std::string cors_;  // more headers, for a page of a listed origin
+  Manner manner_;  // of the request that is being handled
+  bool handling_ = false;
+  Waiter* awaited_by_ = nullptr;      // of that request
+  std::vector<Exchange*> exchanges_;  // that are not answered yet
+  bool blocked_ = false;              // by one that lets nobody pass
 
-  bool running_ = false;  // in Receive: what is answered will be written
   bool partial_ = false;  // a request has come, or begun, and is not answered
   bool draining_ = false;
   bool done_ = false;

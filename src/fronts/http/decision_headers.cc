@@ -68,6 +68,7 @@ void AppendDecisionHeaders(std::string& out, const Decision& decision, bool refu
     AppendSeconds(out, "\r\nX-RateLimit-Reset: ", reset);
     out.append("\r\n");
   }
+  if (decision.degraded) out.append("Weir-Degraded: true\r\n");
   if (refusal && decision.retry_after != kNever) {
     AppendSeconds(out, "Retry-After: ", decision.retry_after);
     out.append("\r\n");

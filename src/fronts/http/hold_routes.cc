@@ -38,7 +38,7 @@ void OpenSession(Limiter& limiter, Duration longest, const HttpRequest& request,
     return SendError(std::move(responder), *error);
   }
   ttl = std::min(ttl, longest);
-  const SessionId session = limiter.OpenSession(ttl, request.now);
+  const SessionId session = limiter.OpenSession(ttl, request.now, request.peer);
   if (!session) {
     return SendError(std::move(responder),
                      {Code::kOverloaded, "too many sessions are open and in use", "session"});
@@ -89,7 +89,7 @@ void Reserve(Limiter& limiter, const HttpRequest& http, Responder given) {
   if (const std::optional<Error> error = ReadReserve(http.body, session, request)) {
     return SendError(std::move(given), *error);
   }
-  if (!http.reach->Has(request.namespace_name)) return RefuseNamespace(std::move(given));
+  request.reach = http.reach;
   const auto responder = std::make_shared<Responder>(std::move(given));
   const uint64_t least = request.min_copies.value_or(request.copies);
   ReserveOnThread(

@@ -53,18 +53,7 @@ HttpFront::HttpFront(Limiter& limiter, HttpOptions options)
   http::AddNativeRoutes(limiter, routes_);
   http::AddHoldRoutes(limiter, options.longest_session, routes_);
   if (!options.json_rate_limit) return;
-  routes_.Add(
-      "POST", "/json", Operation::kDecide,
-      [answer = std::move(options.json_rate_limit)](const HttpRequest& request,
-                                                    Responder responder) {
-        if (http::RefuseIfLate(request, responder)) return;
-        const HttpOptions::JsonAnswer told = answer(request.body, request.now, *request.reach);
-        const bool decided = told.status == 200 || told.status == 429;
-        responder.Send({.status = told.status,
-                        .content_type = decided ? http::kJson : kText,  // else what is wrong
-                        .body = told.body,
-                        .headers = {}});
-      });
+  routes_.Add("POST", "/json", Operation::kDecide, std::move(options.json_rate_limit));
 }
 
 std::unique_ptr<Protocol> HttpFront::Accept(Link& link) {

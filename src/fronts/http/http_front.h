@@ -22,11 +22,7 @@ struct HttpOptions {
   // Whose X-Forwarded-For is believed.
   std::vector<http::Network> trusted_hops;
   // POST /json: Envoy's request as proto3 JSON. Empty: there is no such path.
-  struct JsonAnswer {
-    int status = 200;
-    std::string body;
-  };
-  std::function<JsonAnswer(std::string_view body, Instant now, const Reach& reach)> json_rate_limit;
+  http::Handler json_rate_limit;
   // GET /readyz and /healthz?verbose; empty: always ready.
   struct Health {
     bool ready = true;

@@ -92,6 +92,7 @@ void AppendFields(std::string& out, const Decision& decision) {
   }
   out.push_back(']');
   if (decision.tiers) AppendTiers(out, *decision.tiers);
+  if (decision.degraded) out.append(",\"degraded\":true");
 }
 
 constexpr std::string_view kProblem =

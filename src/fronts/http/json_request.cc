@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "base/heap_bytes.h"
 #include "fronts/http/body_fields.h"
 #include "fronts/number_word.h"
 #include "fronts/numbers.h"
@@ -26,7 +27,7 @@ struct Parser {
 
   simdjson::simdjson_result<ondemand::document> Read(std::string_view body) {
     if (padded.capacity() > kKept) {
-      padded = {};
+      Release(padded);
       parser = ondemand::parser();
     }
     padded.reserve(body.size() + simdjson::SIMDJSON_PADDING);

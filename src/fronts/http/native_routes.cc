@@ -4,13 +4,13 @@
 #include "fronts/http/decision_headers.h"
 #include "fronts/http/json_out.h"
 #include "fronts/http/json_request.h"
+#include "fronts/http/late_call.h"
 
 namespace weir::http {
 namespace {
 
 // One for each thread: keeps its memory from one answer to the next.
 struct AnswerScratch {
-  Decision decision;
   std::string headers;
   std::string body;
 };
@@ -22,8 +22,8 @@ AnswerScratch& ThreadAnswerScratch() {
   return scratch;
 }
 
-void SendDecision(Responder& responder, AnswerScratch& scratch, bool peek) {
-  const Decision& decision = scratch.decision;
+void SendDecision(Responder& responder, const Decision& decision, bool peek) {
+  AnswerScratch& scratch = ThreadAnswerScratch();
   if (decision.error != Code::kOk) {
     AppendError(scratch.body, CodeName(decision.error), decision.message, "");
     return responder.Send({.status = HttpStatus(decision.error),
@@ -51,35 +51,32 @@ void SendSettled(Responder& responder, const Result<Settled>& settled) {
   responder.Send({.status = 200, .content_type = kJson, .body = scratch.body, .headers = {}});
 }
 
-void Settle(Limiter& limiter, const HttpRequest& http, Responder given) {
-  SettleRequest request;
-  if (const std::optional<Error> error = ReadSettle(http.body, request)) {
-    return SendError(std::move(given), *error);
+class Asked final : public LateCall<DecideCall, Asked> {
+ public:
+  void Send(Responder& to) const { SendDecision(to, decision, ask == Ask::kPeek); }
+};
+
+class Settling final : public LateCall<SettleCall, Settling> {
+ public:
+  void Send(Responder& to) const { SendSettled(to, answer); }
+};
+
+void Settle(Limiter& limiter, const HttpRequest& http, Responder responder) {
+  std::unique_ptr<Settling> call = Settling::Pool().Take();
+  if (const std::optional<Error> error = ReadSettle(http.body, call->request)) {
+    return SendError(std::move(responder), *error);
   }
-  request.reach = http.reach;
-  const auto responder = std::make_shared<Responder>(std::move(given));
-  SettleOnThread(
-      *http.way_back, limiter, request, http.now,
-      [responder](const Result<Settled>& settled, const Turn&) {
-        SendSettled(*responder, settled);
-      },
-      [responder](const Result<Settled>&, const Turn&) { responder->Abandon(); });
+  Settling::Ask(std::move(call), limiter, http, std::move(responder));
 }
 
 void Decide(Limiter& limiter, const HttpRequest& http, bool peek, Responder responder) {
   if (RefuseIfLate(http, responder)) return;
-  Request request;
-  if (const std::optional<Error> error = ReadRequest(http.body, request)) {
+  std::unique_ptr<Asked> call = Asked::Pool().Take();
+  if (const std::optional<Error> error = ReadRequest(http.body, call->request)) {
     return SendError(std::move(responder), *error);
   }
-  if (!http.reach->Has(request.namespace_name)) return RefuseNamespace(std::move(responder));
-  AnswerScratch& scratch = ThreadAnswerScratch();
-  if (peek) {
-    scratch.decision = limiter.Peek(request, http.now);
-  } else {
-    limiter.Decide(request, http.now, scratch.decision);
-  }
-  SendDecision(responder, scratch, peek);
+  call->ask = peek ? DecideCall::Ask::kPeek : DecideCall::Ask::kRequest;
+  Asked::Ask(std::move(call), limiter, http, std::move(responder));
 }
 
 }  // namespace
@@ -91,15 +88,14 @@ void SendError(Responder responder, const Error& error) {
       {.status = HttpStatus(error.code), .content_type = kJson, .body = body, .headers = {}});
 }
 
-void RefuseNamespace(Responder responder) {
-  SendError(std::move(responder), {Code::kForbidden, std::string(kNotThisNamespace), "namespace"});
-}
-
 bool RefuseIfLate(const HttpRequest& request, Responder& responder) {
   if (request.link == nullptr || !request.link->late()) return false;
   request.link->CountRefused();
-  std::string body;
-  AppendError(body, CodeName(Code::kOverloaded), "the server is busy: this waited too long", "");
+  static const std::string body = [] {
+    std::string text;
+    AppendError(text, CodeName(Code::kOverloaded), "the server is busy: this waited too long", "");
+    return text;
+  }();
   responder.Send({.status = HttpStatus(Code::kOverloaded),
                   .content_type = kJson,
                   .body = body,

@@ -12,9 +12,6 @@ void AddNativeRoutes(Limiter& limiter, RouteTable& routes);
 // Whether the request has waited too long to be decided; it is answered then.
 bool RefuseIfLate(const HttpRequest& request, Responder& responder);
 
-// Whoever asks has no reach in the namespace.
-void RefuseNamespace(Responder responder);
-
 // An error as an answer: its status and its JSON.
 void SendError(Responder responder, const Error& error);
 

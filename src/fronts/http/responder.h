@@ -1,5 +1,6 @@
-// The right to answer one request: at once, or later on the connection's thread. A connection takes
-// up its next request when the last is answered, so answers keep their order.
+// The right to answer one request: at once, or later on the connection's thread. Answers keep the order
+// of the requests. A connection takes up its next request when the last is answered, unless that one lets
+// others pass (Await): then their answers wait behind it.
 //
 // A responder may outlive its connection; it then does nothing. One that is dropped without having
 // answered says so to the client (503): a forgotten answer blocks nobody.
@@ -10,6 +11,7 @@
 #include <string_view>
 
 #include "base/turn.h"
+#include "fronts/waiter.h"
 
 namespace weir::http {
 
@@ -20,11 +22,13 @@ struct Response {
   std::string_view content_type = {};  // empty: none is told
   std::string_view body = {};
   std::string_view headers = {};  // more of them: "Name: value\r\n" each
+  bool decided = false;           // a decision, whatever the status of a refusal
 };
 
 class Responder {
  public:
-  explicit Responder(std::weak_ptr<Connection*> connection) : connection_(std::move(connection)) {}
+  Responder(std::weak_ptr<Connection*> connection, uint64_t number)
+      : connection_(std::move(connection)), number_(number) {}
   Responder(Responder&&) = default;
   Responder& operator=(Responder&&) = delete;
   ~Responder();
@@ -34,11 +38,15 @@ class Responder {
   // Before Send: `undo` is called if the peer has closed its sending side and the answer does not
   // reach it, or is known to not be there any more.
   void IfLost(std::function<void(const Turn&)> undo);
+  // Within the handler: the answer comes later, and requests behind this one are taken meanwhile. The
+  // waiter is told if the peer goes before that.
+  void Await(Waiter& waiter);
   // Gives the right up, from any thread: the connection is gone.
   void Abandon() { connection_.reset(); }
 
  private:
   std::weak_ptr<Connection*> connection_;
+  uint64_t number_;  // of the request
 };
 
 }  // namespace weir::http

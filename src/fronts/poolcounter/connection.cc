@@ -70,7 +70,7 @@ void Connection::Acquire(std::string_view words, bool share, const Turn& now) {
   request.max_queue = most - request.workers;
   request.wait = std::chrono::seconds(seconds);
 
-  session_ = limiter_.OpenSession(kNever, now);
+  session_ = limiter_.OpenSession(kNever, now, link_.peer());
   waiting_ = true;
   late_ = false;
   ReserveOnThread(

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/heap_bytes.h"
 #include "fronts/protocol.h"
 
 namespace weir::resp {
@@ -20,6 +21,7 @@ namespace weir::resp {
 inline constexpr size_t kMostArguments = 1024;
 inline constexpr size_t kMostBulk = size_t{512} << 10;
 inline constexpr size_t kMostInline = size_t{64} << 10;
+inline constexpr size_t kKeptUnquoted = 512;  // of memory, from one read to the next
 
 using Words = std::vector<std::string_view>;
 
@@ -42,6 +44,10 @@ class CommandParser {
   // `most`: bytes of a command.
   Parsed Next(std::string_view in, Words& words, size_t most = kMostUnread);
   size_t bytes() const { return unquoted_.capacity(); }
+  // Nobody looks at the last command any more.
+  void KeepLittle() {
+    if (unquoted_.capacity() > kKeptUnquoted) Release(unquoted_);
+  }
 
  private:
   Parsed Array(std::string_view in, Words& words, size_t most);

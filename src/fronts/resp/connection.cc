@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "fronts/access.h"
 #include "fronts/letters.h"
+#include "fronts/resp/asked.h"
 #include "fronts/resp/decision_reply.h"
 
 namespace weir::resp {
@@ -16,10 +16,10 @@ constexpr size_t kMostShown = 128;  // of what a client sent, in an error
 }  // namespace
 
 struct Connection::Row {
-  std::string_view name;  // in small letters
-  size_t least, most;     // words, the name among them
-  // Null: WEIR.REQUEST, which is batched.
-  void (Connection::*carry)(const Words&, const Turn&);
+  std::string_view name;                                 // in small letters
+  size_t least, most;                                    // words, the name among them
+  void (Connection::*carry)(const Words&, const Turn&);  // or
+  Reader read;                                           // of those that are batched
   bool before_login = false;
   bool ours = false;  // not a command of Redis: mistakes are BAD_REQUEST
 };
@@ -28,8 +28,12 @@ struct Connection::Row {
 struct Connection::Scratch {
   Words words;
   size_t waiting = 0;
-  std::array<Request, kBatch> requests;
-  std::array<Decision, kBatch> decisions;
+  std::array<std::unique_ptr<Asked>, kBatch> asked;  // each is used again, unless it has to wait
+
+  Asked& Next() {
+    if (asked[waiting] == nullptr) asked[waiting] = Asked::Pool().Take();
+    return *asked[waiting];
+  }
 };
 
 Connection::Scratch& Connection::ThreadScratch() {
@@ -37,35 +41,45 @@ Connection::Scratch& Connection::ThreadScratch() {
   return scratch;
 }
 
-const Connection::Row* Connection::Find(std::string_view name) {
+std::span<const Connection::Row> Connection::Table() {
   // The frequent ones first.
   static constexpr Row kTable[] = {
-      {"weir.request", 4, 9, nullptr, false, true},
-      {"cl.throttle", 5, 6, &Connection::Throttle, false, true},
-      {"weir.peek", 4, 9, &Connection::Peek, false, true},
-      {"weir.settle", 3, 3, &Connection::Settle, false, true},
-      {"weir.reserve", 4, 13, &Connection::Reserve, false, true},
-      {"weir.release", 2, 4, &Connection::Release, false, true},
-      {"weir.transfer", 4, 6, &Connection::Transfer, false, true},
-      {"weir.seize", 2, 2, &Connection::Seize, false, true},
-      {"ping", 1, 2, &Connection::Ping},
-      {"echo", 2, 2, &Connection::Echo},
-      {"hello", 1, 8, &Connection::Hello, true},
-      {"auth", 2, 3, &Connection::Auth, true},
-      {"select", 2, 2, &Connection::Select},
-      {"client", 2, kAny, &Connection::Client},
-      {"command", 1, kAny, &Connection::CommandTable},
-      {"info", 1, kAny, &Connection::Info},
-      {"config", 2, kAny, &Connection::Config},
-      {"quit", 1, kAny, &Connection::Quit, true},
-      {"reset", 1, 1, &Connection::Reset, true},
-      {"post", 1, kAny, &Connection::Stranger, true},
-      {"host:", 1, kAny, &Connection::Stranger, true},
+      {"weir.request", 4, 9, nullptr, &Connection::ReadRequestWords, false, true},
+      {"cl.throttle", 5, 6, nullptr, &Connection::ReadThrottleWords, false, true},
+      {"weir.peek", 4, 9, nullptr, &Connection::ReadPeekWords, false, true},
+      {"weir.settle", 3, 3, &Connection::Settle, nullptr, false, true},
+      {"weir.reserve", 4, 13, &Connection::Reserve, nullptr, false, true},
+      {"weir.release", 2, 4, &Connection::Release, nullptr, false, true},
+      {"weir.transfer", 4, 6, &Connection::Transfer, nullptr, false, true},
+      {"weir.seize", 2, 2, &Connection::Seize, nullptr, false, true},
+      {"ping", 1, 2, &Connection::Ping, nullptr},
+      {"echo", 2, 2, &Connection::Echo, nullptr},
+      {"hello", 1, 8, &Connection::Hello, nullptr, true},
+      {"auth", 2, 3, &Connection::Auth, nullptr, true},
+      {"select", 2, 2, &Connection::Select, nullptr},
+      {"client", 2, kAny, &Connection::Client, nullptr},
+      {"command", 1, kAny, &Connection::CommandTable, nullptr},
+      {"info", 1, kAny, &Connection::Info, nullptr},
+      {"config", 2, kAny, &Connection::Config, nullptr},
+      {"quit", 1, kAny, &Connection::Quit, nullptr, true},
+      {"reset", 1, 1, &Connection::Reset, nullptr, true},
+      {"post", 1, kAny, &Connection::Stranger, nullptr, true},
+      {"host:", 1, kAny, &Connection::Stranger, nullptr, true},
   };
-  for (const Row& row : kTable) {
+  return kTable;
+}
+
+const Connection::Row* Connection::Find(std::string_view name) {
+  for (const Row& row : Table()) {
     if (IsWord(name, row.name)) return &row;
   }
   return nullptr;
+}
+
+std::vector<std::string_view> Connection::Commands() {
+  std::vector<std::string_view> names;
+  for (const Row& row : Table()) names.push_back(row.name);
+  return names;
 }
 
 Connection::Connection(Link& link, Limiter& limiter, const RespOptions& options, uint64_t id)
@@ -80,7 +94,7 @@ size_t Connection::Receive(std::string_view in, const Turn& now) {
   Scratch& scratch = ThreadScratch();
   LookAtPasswordAgain();
   size_t used = 0;
-  while (!done_ && !waiting_ && used < in.size() && !link_.full()) {
+  while (!done_ && !answering() && used < in.size() && !link_.full()) {
     const Parsed parsed = parser_.Next(in.substr(used), scratch.words, link_.most_unread());
     if (parsed.outcome == Outcome::kIncomplete) break;
     if (parsed.outcome == Outcome::kBroken) {
@@ -93,6 +107,7 @@ size_t Connection::Receive(std::string_view in, const Turn& now) {
     if (!scratch.words.empty()) Carry(scratch.words, parsed.copied, now, scratch);
   }
   DecideBatch(now, scratch);
+  parser_.KeepLittle();
   if (done_) used = in.size();
   partial_ = used < in.size();
   return used;
@@ -103,21 +118,20 @@ void Connection::Carry(const Words& words, bool copied, const Turn& now, Scratch
   const bool good = row != nullptr && words.size() >= row->least && words.size() <= row->most &&
                     (open() || row->before_login);
   if (good && open()) link_.Trust();
-  if (good && row->carry == nullptr) return AddToBatch(words, copied, now, scratch);
+  if (good && row->read != nullptr) return AddToBatch(row->read, words, copied, now, scratch);
   DecideBatch(now, scratch);
   if (!good) return Refuse(row, words);
   (this->*row->carry)(words, now);
 }
 
-void Connection::AddToBatch(const Words& words, bool copied, const Turn& now, Scratch& scratch) {
-  Request& request = scratch.requests[scratch.waiting];
-  if (const Mistake mistake = ReadRequest(words, request)) {
+void Connection::AddToBatch(Reader read, const Words& words, bool copied, const Turn& now,
+                            Scratch& scratch) {
+  Asked& asked = scratch.Next();
+  asked.home = &link_.executor();
+  asked.reach = reach_;
+  if (const Mistake mistake = (this->*read)(words, asked)) {
     DecideBatch(now, scratch);
     return WriteMistake(mistake);
-  }
-  if (!reach_->Has(request.namespace_name)) [[unlikely]] {
-    DecideBatch(now, scratch);
-    return Answer().Error(Code::kForbidden, kNotThisNamespace);
   }
   ++scratch.waiting;
   if (copied || scratch.waiting == kBatch) DecideBatch(now, scratch);
@@ -127,26 +141,24 @@ void Connection::DecideBatch(const Turn& now, Scratch& scratch) {
   const size_t n = scratch.waiting;
   if (n == 0) return;
   scratch.waiting = 0;
-  if (n == 1) {
-    limiter_.Decide(scratch.requests[0], now, scratch.decisions[0]);
-  } else {
-    limiter_.DecideBatch(std::span(scratch.requests).first(n), now,
-                         std::span(scratch.decisions).first(n));
-  }
+  std::array<DecideCall*, kBatch> calls;
+  for (size_t i = 0; i < n; ++i) calls[i] = scratch.asked[i].get();
+  const bool some_wait = n == 1 ? limiter_.Decide(*calls[0], now) == When::kLater
+                                : limiter_.Decide(std::span(calls).first(n), now) > 0;
   Reply reply = Answer();
-  for (size_t i = 0; i < n; ++i) WriteDecision(scratch.decisions[i], reply);
+  for (size_t i = 0; i < n; ++i) {
+    if (some_wait && calls[i]->waits()) [[unlikely]] {
+      scratch.asked[i].release()->WaitIn(*this);
+    } else {
+      scratch.asked[i]->Write(some_wait ? Answer() : reply);
+    }
+  }
 }
 
 void Connection::WriteMistake(const Mistake& mistake) {
   std::string message(mistake.field);
   if (!message.empty()) message += ' ';
   Answer().Error(Code::kBadRequest, message.append(mistake.what));
-}
-
-bool Connection::RefuseNamespace(std::string_view ns) {
-  if (reach_->Has(ns)) return false;
-  Answer().Error(Code::kForbidden, kNotThisNamespace);
-  return true;
 }
 
 void Connection::Refuse(const Row* row, const Words& words) {

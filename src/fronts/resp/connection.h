@@ -1,8 +1,9 @@
 // One connection of the Redis protocol.
 //
-// Commands are carried out in the order in which they come, and so are the answers. Requests that
-// stand next to each other are kept back, at most kBatch of them, and decided together: the memory
-// of all is fetched while the first are decided. Any other command first lets them go.
+// Commands are carried out in the order in which they come, and so are the answers, though some may be
+// late (answer_line.h). Requests that stand next to each other (WEIR.REQUEST, WEIR.PEEK, CL.THROTTLE)
+// are kept back, at most kBatch of them, and decided together: the memory of all is fetched while the
+// first are decided. Any other command first lets them go.
 //
 // The connection is a session of the limiter, from its first command on holds to its end. While a
 // reservation waits nothing more is taken: the bytes come again when it has been answered.
@@ -11,8 +12,11 @@
 // function that answers.
 #pragma once
 
+#include <span>
 #include <string>
+#include <vector>
 
+#include "fronts/answer_line.h"
 #include "fronts/protocol.h"
 #include "fronts/resp/command.h"
 #include "fronts/resp/reply.h"
@@ -27,22 +31,35 @@ class Connection : public Protocol {
  public:
   // All outlive the connection.
   Connection(Link& link, Limiter& limiter, const RespOptions& options, uint64_t id);
-  ~Connection() override { way_back_->Close(); }
+  ~Connection() override {
+    way_back_->Close();
+    if (!line_.empty()) line_.End(Turn(link_.clock()));  // it was not told that it ends
+  }
 
   size_t Receive(std::string_view in, const Turn& now) override;
   void Drain(const Turn&) override { draining_ = true; }
   void Closed(const Turn& now) override;
   void HalfClosed(const Turn& now) override;
-  size_t bytes() const override { return parser_.bytes() + name_.capacity(); }
+  size_t bytes() const override {
+    return parser_.bytes() + name_.capacity() + password_.capacity() + line_.bytes();
+  }
   // Whoever holds copies is not closed to make room for others.
-  bool idle() const override { return !partial_ && !waiting_ && !session_; }
-  bool answering() const override { return waiting_; }
-  bool done() const override { return done_ || (draining_ && !partial_ && !waiting_); }
+  bool idle() const override { return !partial_ && !session_ && !owes(); }
+  bool answering() const override { return waiting_ || line_.full(); }
+  bool owes() const override { return waiting_ || !line_.empty(); }
+  // The names of all that are understood, in small letters.
+  static std::vector<std::string_view> Commands();
+  bool done() const override { return (done_ || (draining_ && !partial_)) && !owes(); }
 
  private:
   struct Row;
   struct Scratch;
+  class Asked;
+  class Settling;
+  // What a request is made of; the reader of its words.
+  using Reader = Mistake (Connection::*)(const Words&, Asked&);
 
+  static std::span<const Row> Table();
   static const Row* Find(std::string_view name);
   // Of whoever has given no password; null: he may do nothing.
   const Reach* StrangersReach() const {
@@ -50,14 +67,12 @@ class Connection : public Protocol {
   }
   bool open() const { return reach_ != nullptr; }
   static Scratch& ThreadScratch();
-  Reply Answer() { return Reply(link_.out(), form_); }
+  Reply Answer() { return Reply(line_.out(), form_); }
   void Carry(const Words& words, bool copied, const Turn& now, Scratch& scratch);
-  void AddToBatch(const Words& words, bool copied, const Turn& now, Scratch& scratch);
+  void AddToBatch(Reader read, const Words& words, bool copied, const Turn& now, Scratch& scratch);
   void DecideBatch(const Turn& now, Scratch& scratch);
   void Refuse(const Row* row, const Words& words);
   void WriteMistake(const Mistake& mistake);
-  // Answers, if the namespace is beyond the reach of who has logged in.
-  bool RefuseNamespace(std::string_view ns);
 
   // What clients of Redis say (redis_commands.cc).
   void Ping(const Words& words, const Turn& now);
@@ -78,8 +93,9 @@ class Connection : public Protocol {
   std::string Description() const;
 
   // What the limiter is asked (limiter_commands.cc).
-  void Throttle(const Words& words, const Turn& now);
-  void Peek(const Words& words, const Turn& now);
+  Mistake ReadRequestWords(const Words& words, Asked& asked);
+  Mistake ReadPeekWords(const Words& words, Asked& asked);
+  Mistake ReadThrottleWords(const Words& words, Asked& asked);
   void Settle(const Words& words, const Turn& now);
 
   // What is held (hold_commands.cc).
@@ -95,6 +111,7 @@ class Connection : public Protocol {
   Limiter& limiter_;
   const RespOptions& options_;
   const uint64_t id_;
+  AnswerLine line_{link_};
 
   CommandParser parser_;
   Form form_ = Form::kResp2;
@@ -104,7 +121,7 @@ class Connection : public Protocol {
   bool partial_ = false;         // a command has come, or begun, and is not answered
   bool draining_ = false;
   bool done_ = false;
-  bool waiting_ = false;  // for a late answer
+  bool waiting_ = false;  // for copies; nothing more is taken meanwhile
   std::string name_;      // as the client calls itself
   SessionId session_;     // none before the first command on holds
   const std::shared_ptr<WayBack> way_back_;

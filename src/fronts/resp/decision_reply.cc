@@ -6,7 +6,7 @@ namespace {
 constexpr Name kAllowed("allowed"), kGranted("granted"), kRemaining("remaining"),
     kRetryAfter("retry_after_ms"), kResetAfter("reset_after_ms"), kLimit("limit"),
     kTicket("ticket"), kLimits("limits"), kName("name"), kPer("per_ms"), kCharged("charged"),
-    kShadow("shadow"), kWouldRefuse("would_refuse");
+    kShadow("shadow"), kWouldRefuse("would_refuse"), kDegraded("degraded");
 constexpr Name kTier("tier"), kTierLimit("tier_limit"), kTierHits("tier_hits"), kBurst("burst"),
     kHardLimit("hard_limit"), kHardLimited("hard_limited"), kHits("hits_last_second"),
     kGlobalLimit("global_limit"), kGlobalLimited("global_limited"),
@@ -44,7 +44,8 @@ void WriteTiers(const TierStatus& tiers, Reply& reply) {
 void WriteDecision(const Decision& decision, Reply& reply) {
   if (decision.error != Code::kOk) return reply.Error(decision.error, decision.message);
   const bool has_ticket{decision.ticket};
-  reply.Map(kFields + (has_ticket ? 1 : 0) + (decision.tiers ? kTierFields : 0));
+  reply.Map(kFields + (has_ticket ? 1 : 0) + (decision.tiers ? kTierFields : 0) +
+            (decision.degraded ? 1 : 0));
   reply.Field(kAllowed), reply.Bool(decision.allowed);
   reply.Field(kGranted), reply.Unsigned(decision.granted);
   reply.Field(kRemaining), reply.UnsignedOrNull(decision.remaining);
@@ -55,6 +56,7 @@ void WriteDecision(const Decision& decision, Reply& reply) {
   reply.Field(kLimits), reply.Array(decision.limits().size());
   for (const LimitStatus& limit : decision.limits()) WriteLimit(limit, reply);
   if (decision.tiers) WriteTiers(*decision.tiers, reply);
+  if (decision.degraded) reply.Field(kDegraded), reply.Bool(true);
 }
 
 void WriteSettled(const Settled& settled, Reply& reply) {

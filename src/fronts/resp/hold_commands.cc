@@ -6,7 +6,7 @@
 namespace weir::resp {
 
 const SessionId& Connection::Session(const Turn& now) {
-  if (!session_) session_ = limiter_.OpenSession(kNever, now);
+  if (!session_) session_ = limiter_.OpenSession(kNever, now, link_.peer());
   return session_;
 }
 
@@ -17,6 +17,7 @@ void Connection::EndSession(const Turn& now) {
 
 void Connection::Closed(const Turn& now) {
   way_back_->Close();
+  line_.End(now);
   EndSession(now);
 }
 
@@ -33,7 +34,7 @@ void Connection::GoOn() {
 void Connection::Reserve(const Words& words, const Turn& now) {
   ReserveRequest request;
   if (const Mistake mistake = ReadReserve(words, request)) return WriteMistake(mistake);
-  if (RefuseNamespace(request.namespace_name)) return;
+  request.reach = reach_;
   const auto answer = [this](const Result<Reservation>& reservation, const Turn&) {
     Reply reply = Answer();
     WriteReservation(reservation, reply);

@@ -29,8 +29,9 @@ bool Connection::LogIn(std::string_view password) {
   const Reach* reach = options_.password ? options_.password(password) : &kEverywhere;
   if (reach == nullptr) return false;
   reach_ = reach;
+  if (!options_.password) return true;
   password_ = password;
-  if (options_.password) link_.Trust();
+  link_.Trust();
   return true;
 }
 

@@ -56,6 +56,10 @@ void Print(const ServerJson& answer, Terminal& out) {
     out.Paint(alive ? Ink::kPlain : Ink::kRed, "{}", Row(peer));
     out.Print("\n");
   }
+  for (const ServerJson& warning : answer.value("warnings", ServerJson::array())) {
+    out.Paint(Ink::kYellow, "warning: {}", warning.get<std::string>());
+    out.Print("\n");
+  }
   // An earlier version tells none.
   for (const ServerJson& problem : answer.value("problems", ServerJson::array())) {
     out.Paint(Ink::kRed, "problem: {}", problem.at("message").get<std::string>());

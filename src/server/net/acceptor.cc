@@ -17,7 +17,12 @@ namespace {
 
 constexpr int kBacklog = 1024;
 constexpr int kAcceptAtOnce = 64;
+// Of those that may go for a newcomer, and more if none of them is idle: all would take long.
+constexpr size_t kLookedAt = 64, kMostLookedAt = 512;
 constexpr int kMostUnsentInKernel = 128 << 10;
+// The kernel takes this twice, with what it needs beside; without, it is up to tens of MiB of a peer
+// that sends faster than it is read. Over 100 ms there and back it lets through 640 KiB a second.
+constexpr int kMostUnreadInKernel = 64 << 10;
 
 void Set(int fd, int level, int name, int value) {
   setsockopt(fd, level, name, &value, sizeof value);
@@ -47,6 +52,7 @@ Result<FileDescriptor> Listen(const Address& address, bool share) {
   if (!fd) return failed("open a socket for");
   Set(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
   Set(fd.get(), SOL_SOCKET, SO_REUSEPORT, share ? 1 : 0);
+  Set(fd.get(), SOL_SOCKET, SO_RCVBUF, kMostUnreadInKernel);  // of those that it accepts, too
   const auto* raw = reinterpret_cast<const sockaddr*>(&address.storage);
   if (bind(fd.get(), raw, address.length) != 0) return failed("listen on");
   if (listen(fd.get(), kBacklog) != 0) return failed("listen on");
@@ -116,12 +122,20 @@ void Acceptor::AddOpen(std::vector<Connection*>& open) {
   for (const auto& connection : connections_) open.push_back(connection.get());
 }
 
+Connection& Acceptor::NextInRound() {
+  Connection& next = *connections_.front();
+  connections_.splice(connections_.end(), connections_, connections_.begin());
+  return next;
+}
+
 bool Acceptor::CloseIdlest() {
   Connection* idlest = nullptr;
-  for (const auto& connection : connections_) {
-    if (!connection->idle()) continue;
-    if (idlest == nullptr || connection->last_active() < idlest->last_active()) {
-      idlest = connection.get();
+  for (size_t i = 0; i < connections_.size() && i < kMostLookedAt; ++i) {
+    if (idlest != nullptr && i >= kLookedAt) break;
+    Connection& connection = NextInRound();
+    if (!connection.idle()) continue;
+    if (idlest == nullptr || connection.last_active() < idlest->last_active()) {
+      idlest = &connection;
     }
   }
   if (idlest == nullptr) return false;
@@ -142,10 +156,10 @@ void Acceptor::Tick(const Turn& now, Duration deadline) {
     paused_ = false;
     loop_.Change(socket_.get(), EPOLLIN, this);
   }
-  // One may close others: for memory.
-  std::vector<Connection*> open;
-  AddOpen(open);
-  for (Connection* connection : open) connection->Tick(now, deadline);
+  // One may close itself, or others: for memory.
+  for (size_t left = connections_.size() / kTicksOfARound + 1; left > 0 && open() > 0; --left) {
+    NextInRound().Tick(now, deadline);
+  }
 }
 
 void Acceptor::Drain(const Turn& now) {

@@ -1,8 +1,10 @@
 // Accepts connections for one front on one loop, and keeps them.
 //
-// There is room for so many of them. When it is used up the connection that has been idle the longest
-// goes; if none is idle, the newcomer does. So it is with their memory, but there the greediest goes
-// (memory_guard.h).
+// There is room for so many of them. When it is used up some are looked at, and the one of them that has
+// been idle the longest goes; if none is idle, the newcomer does. So it is with their memory, but there
+// the greediest goes (memory_guard.h).
+//
+// Neither a tick nor a newcomer goes through all of them at once: others would wait for it.
 #pragma once
 
 #include <list>
@@ -30,6 +32,8 @@ class Acceptor final : public Loop::Watcher, public MemoryGuard::Port, private C
   ~Acceptor() override;
 
   void OnReady(uint32_t events) override;
+  // Looks at some: in kTicksOfARound ticks at all of them.
+  static constexpr size_t kTicksOfARound = 8;
   void Tick(const Turn& now, Duration deadline);
   // Accepts no more, and ends what is idle.
   void Drain(const Turn& now);
@@ -45,6 +49,7 @@ class Acceptor final : public Loop::Watcher, public MemoryGuard::Port, private C
   void Grew(int64_t bytes) override { memory_.Grew(*this, bytes); }
   void Add(FileDescriptor fd);
   bool CloseIdlest();
+  Connection& NextInRound();
 
   Loop& loop_;
   FileDescriptor socket_;

@@ -7,8 +7,6 @@
 namespace weir {
 namespace {
 
-// What OpenSSL keeps for a connection, about: buffers come and go, keys and certificates stay.
-constexpr size_t kTlsBytes = size_t{20} << 10;
 // Smaller changes are not worth being counted at once.
 constexpr int64_t kCountedStep = 2048;
 constexpr int kReadsBeforeDraining = 4;
@@ -40,7 +38,11 @@ void Connection::OnReady(uint32_t events) {
     all_came_ = true;
     if (!MayRead()) PeerDone(Turn(loop_.clock()));  // there is more to be read before its end
   }
-  if (HasWork()) loop_.rota().Add(*this, loop_.now());
+  if (waits()) {
+    LookAtBacklog(loop_.rota().Now(loop_.now()));  // it grows
+  } else if (HasWork()) {
+    AskForATurn();
+  }
 }
 
 bool Connection::MayRead() const {
@@ -48,17 +50,21 @@ bool Connection::MayRead() const {
 }
 
 bool Connection::HasWork() const {
-  return (readable_ && MayRead()) || (writable_ && (blocked_ || stream_.wants_write()));
+  return answered_ || (readable_ && MayRead()) ||
+         (writable_ && (blocked_ || stream_.wants_write()));
 }
 
 Instant Connection::TakeTurn() {
   const Turn now(loop_.clock());
   if (closed_) return now;
   waited_ = loop_.rota().Waited(*this, now);
-  late_ = loop_.rota().Late(*this, now);
+  late_ = loop_.rota().next_is_late();
   const uint64_t refused = refused_;
   in_turn_ = true;
-  if (blocked_ || stream_.wants_write()) Flush();
+  if (answered_ || blocked_ || stream_.wants_write()) {
+    answered_ = false;
+    Flush();
+  }
   if (!closed_ && readable_ && MayRead()) Read(now);
   in_turn_ = false;
   const Instant end = loop_.clock().Now();
@@ -68,12 +74,33 @@ Instant Connection::TakeTurn() {
   waited_ = {};
   late_ = false;
   if (closed_) return end;
-  if (HasWork()) loop_.rota().AddAgain(*this, now);
+  const Rota::Since known = loop_.rota().Now(end);
+  if (HasWork()) {
+    LookAtBacklog(known);
+    loop_.rota().AddAgain(*this, backlog_.Since(stream_.bytes_read(), known), end);
+  } else {
+    backlog_.Pause(known);
+  }
   CountBytes();
   return end;
 }
 
+void Connection::AskForATurn() {
+  if (waits()) return;
+  const Rota::Since now = loop_.rota().Now(loop_.now());
+  backlog_.Resume(now);
+  loop_.rota().Add(*this, backlog_.Since(stream_.bytes_read(), now), now.at);
+}
+
+void Connection::LookAtBacklog(const Rota::Since& now) {
+  if (patient() || !readable_) return;
+  int left = 0;
+  if (ioctl(stream_.fd(), SIOCINQ, &left) != 0) left = 0;
+  backlog_.Look(stream_.bytes_read(), static_cast<uint64_t>(left), now);
+}
+
 void Connection::Read(const Turn& now) {
+  LookForDelivery();
   const Stream::Moved moved = stream_.Read(std::span(loop_.scratch()).first(kTurnBytes));
   switch (moved.state) {
     case Stream::State::kWait: readable_ = false; return;
@@ -129,8 +156,14 @@ void Connection::Flush() {
   }
   if (peer_done_ && out_.empty() && !protocol_->owes()) return End();
   if (in_turn_) return;
-  if (HasWork()) loop_.rota().Add(*this, loop_.now());
+  if (HasWork()) AskForATurn();
   CountBytes();
+}
+
+void Connection::FlushSoon() {
+  if (closed_) return;
+  answered_ = true;
+  AskForATurn();
 }
 
 // Writes what it can. False if that was the end of the connection.
@@ -166,13 +199,16 @@ void Connection::PeerDone(const Turn& now) {
 
 // Everything was answered to a peer that sends nothing more.
 void Connection::End() {
-  if (protocol_->asks_for_delivery()) {
-    int on_its_way = 0;
-    // Until it is acknowledged: Tick looks again. A peer that is gone resets the connection.
-    if (ioctl(stream_.fd(), SIOCOUTQ, &on_its_way) != 0 || on_its_way > 0) return;
-    protocol_->Delivered();
-  }
+  LookForDelivery();
+  // Until it is acknowledged: Tick looks again. A peer that is gone resets the connection.
+  if (protocol_->asks_for_delivery()) return;
   Close();
+}
+
+void Connection::LookForDelivery() {
+  if (!protocol_->asks_for_delivery() || !out_.empty() || protocol_->owes()) return;
+  int on_its_way = 0;
+  if (ioctl(stream_.fd(), SIOCOUTQ, &on_its_way) != 0 || on_its_way == 0) protocol_->Delivered();
 }
 
 void Connection::Drain(const Turn& now) {
@@ -195,6 +231,7 @@ void Connection::Drain(const Turn& now) {
 void Connection::Close() {
   if (closed_) return;
   closed_ = true;
+  LookForDelivery();
   stream_.Shutdown();
   if (watched_) loop_.Unwatch(stream_.fd());
   loop_.rota().Leave(*this);
@@ -205,6 +242,7 @@ void Connection::Close() {
 
 void Connection::Tick(const Turn& now, Duration deadline) {
   if (closed_) return;
+  LookForDelivery();
   // It is not the peer's next bytes that are waited for.
   if (blocked_ || protocol_->answering()) unread_since_ = now;
   const bool unread = !in_.empty() && now.at() - unread_since_ > deadline;
@@ -222,8 +260,8 @@ void Connection::Tick(const Turn& now, Duration deadline) {
 }
 
 void Connection::CountBytes() {
-  const size_t bytes = sizeof *this + in_.capacity() + out_.capacity() + protocol_->bytes() +
-                       (stream_.is_tls() ? kTlsBytes : 0);
+  const size_t bytes =
+      sizeof *this + in_.capacity() + out_.capacity() + protocol_->bytes() + stream_.bytes();
   const int64_t more = static_cast<int64_t>(bytes) - counted_bytes_;
   if (more < kCountedStep && more > -kCountedStep) return;
   counted_bytes_ += more;

@@ -21,6 +21,7 @@
 
 #include "fronts/protocol.h"
 #include "server/net/address.h"
+#include "server/net/backlog.h"
 #include "server/net/loop.h"
 #include "server/net/port_counters.h"
 #include "server/net/rota.h"
@@ -49,7 +50,8 @@ class Connection final : public Link, public Loop::Watcher, public Rota::Member 
 
   // Link
   void Flush() override;
-  void Post(std::function<void(const Turn&)> work) override { loop_.Post(std::move(work)); }
+  void FlushSoon() override;
+  Executor& executor() override { return loop_; }
   Clock& clock() override { return loop_.clock(); }
   std::string_view peer() const override { return peer_; }
 
@@ -72,11 +74,15 @@ class Connection final : public Link, public Loop::Watcher, public Rota::Member 
  private:
   bool MayRead() const;
   bool HasWork() const;
+  void AskForATurn();
+  void LookAtBacklog(const Rota::Since& now);
   void Read(const Turn& now);
   void Receive(std::string_view bytes, const Turn& now);
   bool Write();
   void PeerDone(const Turn& now);
   void End();
+  // Tells a protocol that asks for it whether all that was written reached the peer's machine.
+  void LookForDelivery();
 
   Loop& loop_;
   Stream stream_;
@@ -94,10 +100,12 @@ class Connection final : public Link, public Loop::Watcher, public Rota::Member 
   bool all_came_ = false;   // the socket says so; it may have to be read yet
   bool peer_done_ = false;  // nothing more comes
   bool blocked_ = false;    // the socket did not take all of out()
+  bool answered_ = false;   // there is something in out(), of late
   const Instant accepted_;
   Instant last_active_;      // bytes came or went
   Instant unread_since_{};   // since when nothing of in_ was used; valid unless it is empty
   Instant blocked_since_{};  // since when the socket has taken nothing; valid if blocked_
+  Backlog backlog_;
   int64_t counted_bytes_ = 0;
   std::unique_ptr<Protocol> protocol_;
 };

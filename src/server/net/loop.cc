@@ -82,10 +82,20 @@ void Loop::Run() {
   dead_.clear();
 }
 
+// Until the first timer is due, rounded up.
+int Loop::WaitMs(int most) {
+  if (!rota_.empty()) return 0;
+  if (timers_.empty()) return most;
+  const Duration left = timers_.next() - clock_.Now();
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
+  return static_cast<int>(std::clamp<int64_t>(ms, 0, most));
+}
+
 void Loop::Round(int wait_ms) {
   std::array<epoll_event, 1024> events;
-  const int n = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
-                           rota_.empty() ? wait_ms : 0);
+  const bool busy = !rota_.empty();
+  const int n =
+      epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), WaitMs(wait_ms));
   now_ = clock_.Now();
   for (int i = 0; i < n; ++i) {
     const epoll_event& event = events[static_cast<size_t>(i)];
@@ -95,6 +105,8 @@ void Loop::Round(int wait_ms) {
       static_cast<Watcher*>(event.data.ptr)->OnReady(event.events);
     }
   }
+  if (!timers_.empty() && timers_.next() <= now_) timers_.Run(Turn(clock_));
+  if (busy) rota_.AlsoWorked(clock_.Now() - turns_ended_);
   RunTurns();
   dead_.clear();
   if (now_ < next_tick_) return;
@@ -106,10 +118,11 @@ void Loop::Round(int wait_ms) {
 void Loop::RunTurns() {
   Instant at = now_;
   while (at - now_ < kTurnsAtOnce) {
-    Rota::Member* const next = rota_.Next(at);
-    if (next == nullptr) return;
+    Rota::Member* const next = rota_.Next();
+    if (next == nullptr) break;
     at = next->TakeTurn();
   }
+  turns_ended_ = at;
 }
 
 void Loop::Stop() {

@@ -1,6 +1,6 @@
-// An event loop: waits for sockets (epoll), runs what other threads post, and ticks.
+// An event loop: waits for sockets (epoll), runs what other threads post and what is due, and ticks.
 //
-// A round: what has become ready is noted, then those who have something to do take turns (rota.h)
+// A round: what has become ready is noted, timers that are due are run (to the millisecond), then those who have something to do take turns (rota.h)
 // for two milliseconds at most, then the system is asked again. So who asks for little is served
 // within a few milliseconds, whatever the others send.
 //
@@ -15,13 +15,14 @@
 #include <string>
 #include <vector>
 
+#include "base/executor.h"
 #include "base/file_descriptor.h"
 #include "base/turn.h"
 #include "server/net/rota.h"
 
 namespace weir {
 
-class Loop {
+class Loop : public Executor {
  public:
   // Somebody who waits for a file descriptor.
   class Watcher {
@@ -59,9 +60,11 @@ class Loop {
   // One round of Run, which waits so long for something to happen.
   void Round(int wait_ms);
   void Stop();
-  void Post(std::function<void(const Turn&)> work);
+  void Post(std::function<void(const Turn&)> work) override;
+  Timers& timers() override { return timers_; }
 
  private:
+  int WaitMs(int most);
   void RunPosted();
   void RunTurns();
   void Wake();
@@ -69,7 +72,9 @@ class Loop {
   Clock& clock_;
   FileDescriptor epoll_, wake_;
   Rota rota_;
+  Timers timers_;
   Instant now_{};
+  Instant turns_ended_{};  // those of the last round
   std::string scratch_;
   std::vector<std::string> spares_;
   std::vector<std::unique_ptr<Watcher>> dead_;

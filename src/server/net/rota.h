@@ -1,23 +1,27 @@
 // Whose turn it is: the connections of a loop that have something to read or to write.
 //
 // A turn is short (a read of 16 KiB and what it asks for), and who has more to do comes again later.
-// There are three lines:
+// There are four lines:
 //
-//   light      those that took less than half of an equal share of the loop's time lately: always
-//              first. Together they take half of the time at most, so nobody starves behind them.
-//   crowd      others that may be told `overloaded`, when bytes have come for them. In order; but once
-//              the first has waited for longer than the deadline, the last comes first: those that can
-//              still be answered in time are, and the late ones are told, in a tenth of the time.
-//   round      others, and whoever had more to do than fits a turn: one after the other.
+//   light      those that took less than half of an equal share of the loop's work lately: first, but
+//              for half of the time at most, so that nobody starves behind them.
+//   crowd      others that may be told `overloaded`, when bytes have come for them.
+//   round      others, and whoever had more to do than fits a turn.
+//   late       those of the lines above that have waited for longer than the deadline and may be told
+//              so: they are refused. Who is begun with is refused until what is left of it is in time
+//              again: a little of everybody's would leave everybody late.
 //
-// Crowd and round take turns. How much time somebody took lately is counted by stretches of 10 ms.
+// Each line is served in order; but of the first two, while somebody is late, every other turn goes to
+// the last, who can be answered soonest. Crowd and round take turns. Refusing may take a
+// twentieth of the time, as long as there is something else to do: it costs nearly as much as deciding does, and a server
+// that only refuses serves nobody. What somebody took lately is counted by stretches of 10 ms.
 //
-// `Late` says whether what somebody was handed has waited too long and is to be refused. Refusing may
-// take a tenth of the time, as long as there is something else to do: it costs nearly as much as
-// deciding does, and a server that only refuses serves nobody. What waited because this thread was
-// not run is not late: that others had turns meanwhile is part of the condition.
+// The deadline is counted in work: in the time that this loop was busy since. A thread that was
+// not run for a while is not overloaded, and has nobody to refuse. So a turn counts for a millisecond at
+// most: if it took longer, somebody else had the processor.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -28,10 +32,16 @@ namespace weir {
 class Rota {
  public:
   static constexpr Duration kStretch = std::chrono::milliseconds(10);
-  static constexpr uint64_t kTurnsBetween = 16;  // at least, for anybody to be late
-  static constexpr int64_t kRefusing = 10;       // a tenth of the time
+  static constexpr Duration kMostOfATurn = std::chrono::milliseconds(1);
+  static constexpr int64_t kRefusing = 20;  // a twentieth of the time
 
   class Member;
+
+  // A point in time: by the clock, and by the work that was done until then.
+  struct Since {
+    Instant at{};
+    Duration work{};
+  };
 
  private:
   struct Line {
@@ -55,6 +65,9 @@ class Rota {
     virtual Instant TakeTurn() = 0;
     bool waits() const { return line_ != nullptr; }
 
+   protected:
+    bool patient() const { return patient_; }
+
    private:
     friend class Rota;
     const bool patient_;
@@ -62,54 +75,66 @@ class Rota {
     Line* line_ = nullptr;  // in which it waits
     Member* before_ = nullptr;
     Member* behind_ = nullptr;
-    Instant since_{};          // when it was known to have something to do
-    uint64_t turns_then_ = 0;  // that all had had
-    uint64_t stretch_ = 0;     // in which it had its last turn
-    Duration took_{};          // in that stretch
-    Duration took_before_{};   // in the one before
+    Since since_;             // when it was known to have something to do
+    uint64_t stretch_ = 0;    // in which it had its last turn
+    Duration took_{};         // in that stretch
+    Duration took_before_{};  // in the one before
   };
 
   // `deadline` 0: nobody is ever late.
   explicit Rota(Duration deadline) : deadline_(deadline) {}
 
-  // It has something to do since `now`; nothing, if it waits already.
-  void Add(Member& member, Instant now);
-  // It had a turn, and has more to do.
-  void AddAgain(Member& member, Instant now);
+  Since Now(Instant now) const { return {now, worked_}; }
+
+  // It has something to do, which has been there since `since`. Nothing, if it waits already.
+  void Add(Member& member, const Since& since, Instant now);
+  // The same of one that had a turn, and has more to do.
+  void AddAgain(Member& member, const Since& since, Instant now);
   void Leave(Member& member);
-  bool empty() const {
-    return light_.first == nullptr && crowd_.first == nullptr && round_.first == nullptr;
-  }
+  bool empty() const { return late_.first == nullptr && !others(); }
 
   // Takes out whose turn it is; null if nobody waits.
-  Member* Next(Instant now);
+  Member* Next();
   // After Next: how long it has waited.
-  Duration Waited(const Member& member, Instant now) const { return now - member.since_; }
+  Duration Waited(const Member& member, Instant now) const { return now - member.since_.at; }
   // After Next: whether it is to be refused.
-  bool Late(const Member& member, Instant now) const;
+  bool next_is_late() const { return next_is_late_; }
+  // The loop did something else, which all have waited for.
+  void AlsoWorked(Duration time) { worked_ += std::min(time, kMostOfATurn); }
   // It took so long; `refused`: to refuse.
   void Took(Member& member, Instant now, Duration time, bool refused);
 
  private:
   static void Push(Line& line, Member& member);
+  static void PushFirst(Line& line, Member& member);
   static void Take(Member& member);
-  bool PastDeadline(const Member& member, Instant now) const {
-    return deadline_ > Duration::zero() && now - member.since_ > deadline_;
+  bool heavy() const { return crowd_.first != nullptr || round_.first != nullptr; }
+  bool others() const { return light_.first != nullptr || heavy(); }
+  bool PastDeadline(const Member& member) const {
+    return !member.patient_ && deadline_ > Duration::zero() &&
+           worked_ - member.since_.work > deadline_;
   }
-  bool MayRefuse() const { return refused_ * kRefusing <= served_ || empty(); }
+  bool MayRefuse() const { return refused_ * kRefusing <= served_ || !others(); }
   bool IsLight(const Member& member) const;
+  void AddTo(Line& line, Member& member, const Since& since, Instant now);
+  void SetLateApart(Line& line);
+  Member* EitherEnd(const Line& line);
+  Member* Choose();
   void Roll(Instant now);
 
   const Duration deadline_;
-  Line light_, crowd_, round_;
-  bool rounds_next_ = false;
-  uint64_t turns_ = 0;
+  Line light_, crowd_, round_, late_;
+  bool rounds_next_ = false, last_next_ = false;
+  bool next_is_late_ = false, next_is_light_ = false;
 
   uint64_t stretch_ = 1;
   Instant stretch_began_{};
   size_t active_ = 0;              // members that had a turn in this stretch
-  Duration share_ = kStretch;      // of a light one, by how many were active in the last
-  Duration served_{}, refused_{};  // of time lately
+  Duration stretch_work_{};        // of all of them
+  Duration share_ = kStretch;      // of a light one, by those of the last stretch
+  Duration served_{}, refused_{};  // of work lately
+  Duration served_light_{};        // of served_
+  Duration worked_{};              // ever
 };
 
 }  // namespace weir

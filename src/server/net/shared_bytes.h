@@ -16,6 +16,7 @@ class SharedBytes {
       : most_(static_cast<int64_t>(most)), threads_(static_cast<int64_t>(threads)) {}
 
   void Add(int64_t bytes) { used_.fetch_add(bytes, std::memory_order_relaxed); }
+  int64_t most() const { return most_; }
   int64_t used() const { return used_.load(std::memory_order_relaxed); }
 
   // Whether a thread that takes `mine` has to give some up.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -30,7 +31,10 @@ class Stream {
   int fd() const { return fd_.get(); }
   Moved Read(std::span<char> into);
   Moved Write(std::string_view from);
-  bool is_tls() const { return ssl_ != nullptr; }
+  // That were taken from the socket, ever.
+  uint64_t bytes_read() const;
+  // Memory that TLS takes for it.
+  size_t bytes() const;
   // The peer and we have agreed on TLS, if there is to be any.
   bool established() const { return ssl_ == nullptr || SSL_is_init_finished(ssl_.get()); }
   // A read of less than was asked for was all that there is.
@@ -48,6 +52,7 @@ class Stream {
   };
   FileDescriptor fd_;
   std::unique_ptr<SSL, Free> ssl_;
+  uint64_t bytes_read_ = 0;  // without TLS
   bool wants_write_ = false;
 };
 

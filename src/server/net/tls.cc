@@ -2,6 +2,8 @@
 
 #include <openssl/err.h>
 
+#include "server/net/tls_socket.h"
+
 namespace weir {
 namespace {
 
@@ -81,7 +83,10 @@ SSL* Tls::Accept(int fd) const {
   }
   SSL* ssl = SSL_new(context.get());  // holds the context
   if (ssl == nullptr) return nullptr;
-  SSL_set_fd(ssl, fd);
+  if (!SpeakOver(fd, ssl)) {
+    SSL_free(ssl);
+    return nullptr;
+  }
   SSL_set_accept_state(ssl);
   return ssl;
 }

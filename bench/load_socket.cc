@@ -1,4 +1,4 @@
-#include "bench/holds/socket.h"
+#include "bench/load_socket.h"
 
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <stdexcept>
 
 namespace weir::bench {
@@ -23,7 +24,9 @@ LoadSocket::LoadSocket(int port) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXE
   setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-LoadSocket::~LoadSocket() { close(fd_); }
+LoadSocket::~LoadSocket() {
+  if (fd_ >= 0) close(fd_);
+}
 
 void LoadSocket::Send(std::string_view bytes) {
   while (!bytes.empty()) {
@@ -33,11 +36,22 @@ void LoadSocket::Send(std::string_view bytes) {
   }
 }
 
-void LoadSocket::Receive(std::string& in) {
+void LoadSocket::Receive(std::string& in) { Receive(in, 0); }
+bool LoadSocket::TryReceive(std::string& in) { return Receive(in, MSG_DONTWAIT); }
+
+bool LoadSocket::Receive(std::string& in, int flags) {
   std::array<char, 65536> buffer;
-  const ssize_t n = recv(fd_, buffer.data(), buffer.size(), 0);
+  const ssize_t n = recv(fd_, buffer.data(), buffer.size(), flags);
+  if (n < 0 && errno == EAGAIN) return false;
   if (n <= 0) throw std::runtime_error("the server closed a connection");
   in.append(buffer.data(), static_cast<size_t>(n));
+  return true;
+}
+
+void LoadSocket::TrySend(std::string& out) {
+  if (out.empty()) return;
+  const ssize_t n = send(fd_, out.data(), out.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (n > 0) out.erase(0, static_cast<size_t>(n));
 }
 
 }  // namespace weir::bench
