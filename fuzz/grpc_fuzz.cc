@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/manual_executor.h"
 #include "fronts/grpc/grpc_front.h"
 #include "weir/limiter.h"
 
@@ -26,12 +27,14 @@ namespaces:
 class NoLink : public weir::Link {
  public:
   void Flush() override {}
-  void Post(std::function<void(const weir::Turn&)>) override {}
+  void FlushSoon() override {}
+  weir::Executor& executor() override { return executor_; }
   weir::ManualClock& clock() override { return clock_; }
   std::string_view peer() const override { return "192.0.2.7"; }
 
  private:
   weir::ManualClock clock_{weir::FromNanos(1'000'000'000)};
+  weir::ManualExecutor executor_{clock_};
 };
 
 }  // namespace

@@ -141,7 +141,8 @@ std::vector<Problem> Node::Problems(Instant now) const {
   add(strangers_, "stranger", "", [&] { return StrangerText(); });
   for (const auto& [address, trouble] : foreign_) {
     if (members_.IsAliveAt(address)) continue;  // its key was put right
-    add(trouble, "wrong_cluster_key", address, [&] { return ForeignText(address); });
+    const auto text = [&at = address] { return ForeignText(at); };
+    add(trouble, "wrong_cluster_key", address, text);
   }
   for (const auto& [address, since] : members_.Silent(kNeverHeardAfter, now)) {
     const auto foreign = foreign_.find(address);

@@ -74,13 +74,13 @@ class SettleCall::Elsewhere : public std::enable_shared_from_this<SettleCall::El
  public:
   explicit Elsewhere(SettleCall& call) : call_(&call) {}
 
-  void Tell(const Result<Settled>& answer) {
+  void Tell(const Result<Settled>& told) {
     const std::lock_guard lock(mutex_);
     if (call_ == nullptr || std::exchange(told_, true)) return;
-    call_->home->Post([self = shared_from_this(), answer](const Turn& now) {
+    call_->home->Post([self = shared_from_this(), told](const Turn& now) {
       SettleCall* const call = self->Close();
       if (call == nullptr) return;
-      call->answer = answer;
+      call->answer = told;
       call->elsewhere_.reset();
       call->Answered(now);
     });
@@ -92,7 +92,7 @@ class SettleCall::Elsewhere : public std::enable_shared_from_this<SettleCall::El
     ~Ear() { way_->Tell(Error{Code::kUnavailable, "the server ends", ""}); }
     Ear(const Ear&) = delete;
     Ear& operator=(const Ear&) = delete;
-    void Tell(const Result<Settled>& answer) { way_->Tell(answer); }
+    void Tell(const Result<Settled>& told) { way_->Tell(told); }
 
    private:
     const std::shared_ptr<Elsewhere> way_;

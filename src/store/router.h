@@ -67,9 +67,9 @@ class Routing {
   std::vector<Receipt> receipts;  // of what was taken, if they are kept
 
   // The answer is there. Only if Router::Admit said false.
-  virtual void Routed(const Turn& now) = 0;
+  virtual void Routed(const Turn& turn) = 0;
   // At what time it is decided that comes in this turn.
-  virtual Instant TimeOf(const Turn& now) { return now; }
+  virtual Instant TimeOf(const Turn& turn) { return turn; }
 
  protected:
   ~Routing() { assert(!waits_); }

@@ -146,6 +146,7 @@ TEST_F(HttpHolds, CopiesChangeHands) {
 
 TEST_F(HttpHolds, ASessionEndsWhenItIsNotRenewedAndNotWithItsConnection) {
   EXPECT_EQ(StatusOf(Ask("reserve", Of("lock"))), 200);
+  link.protocol().Delivered();
   link.Close();
   limiter->Tick(kStart + seconds(14));
   EXPECT_EQ(limiter->Stats().holds, 1u);
