@@ -12,6 +12,7 @@
 
 #include "weir/error.h"
 #include "weir/instant.h"
+#include "weir/reach.h"
 
 namespace weir {
 
@@ -110,6 +111,7 @@ struct Decision {
 struct SettleRequest {
   Ticket ticket;
   uint64_t cost = 0;
+  const Reach* reach = nullptr;  // of whoever asks; null: everything
 };
 
 struct Settled {

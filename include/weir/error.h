@@ -20,6 +20,7 @@ enum class Code {
   kUnknownTransfer,
   kUnknownTicket,
   kUnauthenticated,
+  kForbidden,  // who asks is known, and may not do this, or not here
   kOverloaded,
   kUnavailable,
   kNotFound,  // of the configuration: there is nothing at this path

@@ -16,6 +16,7 @@
 #include "weir/decision.h"
 #include "weir/error.h"
 #include "weir/instant.h"
+#include "weir/reach.h"
 
 namespace weir {
 
@@ -33,6 +34,7 @@ struct ReserveRequest {
   Duration wait{};                                    // 0: refused at once if there is no room
   std::optional<uint64_t> max_queue = std::nullopt;   // so many of the subject may wait already
   bool share = false;  // whoever waits in share is told when the holder is done, and holds nothing
+  const Reach* reach = nullptr;  // of whoever asks; null: everything
 };
 
 // A pool that the request itself describes (PoolCounter): no rule is needed.

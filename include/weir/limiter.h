@@ -130,7 +130,8 @@ class Limiter {
   void DecideAdhoc(const AdhocRequest& request, Instant now, Decision& decision);
 
   // The true cost of a request decided with `settle`.
-  Result<Settled> Settle(const Ticket& ticket, uint64_t cost, Instant now);
+  Result<Settled> Settle(const Ticket& ticket, uint64_t cost, Instant now,
+                         const Reach* reach = nullptr);
   // What settles tickets of other nodes; before the first request.
   void SettleElsewhere(ElsewhereSettler settler);
 
@@ -154,11 +155,12 @@ class Limiter {
                    ReserveDone done);
   // Returns how many copies of the hold are left. copies = 0: all.
   Result<uint64_t> Release(const SessionId& session, const Ticket& hold, uint64_t copies,
-                           Instant now);
+                           Instant now, const Reach* reach = nullptr);
   // Takes copies (0: all) out of a hold, for whoever seizes them within `ttl`, a day at most.
   Result<Ticket> Transfer(const SessionId& session, const Ticket& hold, uint64_t copies,
-                          Duration ttl, Instant now);
-  Result<Seized> Seize(const SessionId& session, const Ticket& transfer, Instant now);
+                          Duration ttl, Instant now, const Reach* reach = nullptr);
+  Result<Seized> Seize(const SessionId& session, const Ticket& transfer, Instant now,
+                       const Reach* reach = nullptr);
 
   // The states of limits with `persist` that have changed since the last call, to be written down.
   std::vector<SavedState> TakeChanged(Instant now);

@@ -24,6 +24,7 @@ constexpr CodeOnTheWire OnTheWire(Code code) {
     case Code::kUnknownTransfer: return {404, 5, "UNKNOWN_TRANSFER"};
     case Code::kUnknownTicket: return {404, 5, "UNKNOWN_TICKET"};
     case Code::kUnauthenticated: return {401, 16, "UNAUTHENTICATED"};
+    case Code::kForbidden: return {403, 7, "NOPERM"};  // as Redis has it
     case Code::kOverloaded: return {503, 8, "OVERLOADED"};
     case Code::kUnavailable: return {503, 14, "UNAVAILABLE"};
     case Code::kNotFound: return {404, 5, "NOT_FOUND"};

@@ -33,7 +33,8 @@ struct Prepared {
   Code error = Code::kOk;
   std::string_view message;
   Match match;
-  Key subject;  // the hash of it
+  Key subject;      // the hash of it
+  uint64_t ns = 0;  // the hash of the namespace's name, where there may be a ticket
   Charges charges;
   bool remote = false;  // some of them are decided elsewhere
 
@@ -67,6 +68,7 @@ class DecideCall {
   Duration patience =
       kNever;  // is not awaited for longer than this; nor than the limiter's deadline
   Executor* home;
+  const Reach* reach = nullptr;  // of whoever asks; null: everything
 
   Decision decision;
 
@@ -114,6 +116,7 @@ class DescriptorCall {
   DescriptorRequest request;
   Duration patience = kNever;
   Executor* home;
+  const Reach* reach = nullptr;  // a domain is a namespace
 
   DescriptorDecision decision;
 
@@ -133,7 +136,7 @@ class SettleCall {
   SettleCall(const SettleCall&) = delete;
   SettleCall& operator=(const SettleCall&) = delete;
 
-  SettleRequest request;
+  SettleRequest request;  // with a reach of its own
   Duration patience = kNever;
   Executor* home;
 

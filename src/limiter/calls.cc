@@ -1,6 +1,7 @@
 // Questions that may have to be waited for: asked, routed, and concluded now or later.
 #include <cassert>
 
+#include "limiter/beyond_reach.h"
 #include "limiter/late.h"
 
 namespace weir {
@@ -27,7 +28,10 @@ void Limiter::Impl::PrepareCall(const RulesInForce& rules, Instant now, DecideCa
   assert(call.late_ == nullptr || !call.late_->waits);
   call.prepared_.Clear();
   if (call.ask == DecideCall::Ask::kAdhoc) {
+    if (!ReachesAll(call.reach)) return call.prepared_.Fail(Code::kForbidden, kNoNamespace);
     PrepareAdhoc(call.adhoc, now, call.prepared_);
+  } else if (!Reaches(call.reach, call.request.namespace_name)) {
+    call.prepared_.Fail(Code::kForbidden, kNotThisNamespace);
   } else {
     Prepare(rules, call.request, call.prepared_);
   }
@@ -104,7 +108,7 @@ void Limiter::Impl::ConcludeRouted(const RulesInForce& rules, Instant now, Decid
     return ConcludeAdhoc(call.adhoc, late.admitted, call.prepared_, call.decision);
   }
   if (late.keeps_receipts && late.admitted.error == Code::kOk && late.admitted.allowed) {
-    call.decision.ticket = IssueTicket(std::move(late.receipts), call.prepared_.charges, now);
+    call.decision.ticket = IssueTicket(std::move(late.receipts), call.prepared_, now);
   }
   const Mode mode = call.ask == DecideCall::Ask::kPeek ? Mode::kLook : Mode::kTake;
   Conclude(rules, call.request, mode, late.admitted, now, call.prepared_, call.decision);
@@ -160,6 +164,10 @@ When Limiter::Impl::Decide(DescriptorCall& call, Instant told) {
   const RulesInForce& rules = InForce();
   assert(call.late_ == nullptr || !call.late_->waits);
   weir::PreparedDescriptors& prepared = call.prepared_;
+  if (!Reaches(call.reach, call.request.domain)) [[unlikely]] {
+    call.decision = {.error = Code::kForbidden, .message = kNotThisNamespace};
+    return When::kNow;
+  }
   if (!PrepareDescriptors(rules, call.request, now, prepared, call.decision)) return When::kNow;
   if (!prepared.remote) [[likely]] {
     Admitted admitted{.allowed = true};
@@ -205,16 +213,16 @@ void Limiter::Impl::Abandon(DescriptorCall& call, Instant told) {
 
 // ---- Settle ----
 
-Result<Settled> Limiter::Impl::Settle(const Ticket& ticket, uint64_t cost, Instant told) {
+Result<Settled> Limiter::Impl::Settle(const SettleRequest& request, Instant told) {
   SettleAtOnce call;
-  call.request = {ticket, cost};
+  call.request = request;
   Settle(call, told);
   return call.answer;
 }
 
 // The remote store is asked first: what was taken here is settled once nothing can fail any more.
 When Limiter::Impl::Settle(SettleCall& call, Instant told) {
-  const auto& [ticket, cost] = call.request;
+  const auto& [ticket, cost, reach] = call.request;
   if (cost > kMostSettled) {
     call.answer = Error{Code::kBadRequest, "a cost is at most 2^53", "cost"};
     return When::kNow;
@@ -226,23 +234,32 @@ When Limiter::Impl::Settle(SettleCall& call, Instant told) {
     return When::kLater;
   }
   const Instant now = time_.Of(told);
-  std::optional<std::vector<Receipt>> receipts = tickets_.Close(ticket, now);
-  if (!receipts) {
+  const bool everywhere = ReachesAll(reach);
+  std::vector<uint64_t> namespaces;
+  if (!everywhere) {
+    for (const std::string& ns : reach->namespaces) namespaces.push_back(hash_(ns).low);
+  }
+  std::optional<TicketBook::Closed> closed =
+      tickets_.Close(ticket, now, everywhere ? nullptr : &namespaces);
+  if (!closed) {
     call.answer = Error{Code::kUnknownTicket,
                         "no such ticket: it was settled, has expired, or never was", "ticket"};
     return When::kNow;
   }
   const auto is_remote = [](const Receipt& receipt) { return receipt.remote; };
-  if (std::none_of(receipts->begin(), receipts->end(), is_remote)) [[likely]] {
-    SettleHere(call, *receipts, now);
+  std::vector<Receipt>& receipts = closed->receipts;
+  if (std::none_of(receipts.begin(), receipts.end(), is_remote)) [[likely]] {
+    SettleHere(call, receipts, now);
     return When::kNow;
   }
   if (call.late_ == nullptr) call.late_ = std::make_unique<SettleCall::Late>(*this, call);
   SettleCall::Late& late = *call.late_;
   late.limiter = this;
+  late.owner = closed->owner;
+  late.ns = closed->ns;
   late.here.clear();
   late.remote.clear();
-  for (Receipt& receipt : *receipts) {
+  for (Receipt& receipt : receipts) {
     (receipt.remote ? late.remote : late.here).push_back(std::move(receipt));
   }
   late.receipts = late.remote;
@@ -282,9 +299,8 @@ void Limiter::Impl::Reopen(SettleCall& call, Instant now) {
   SettleCall::Late& late = *call.late_;
   std::vector<Receipt> receipts = std::move(late.here);
   std::move(late.remote.begin(), late.remote.end(), std::back_inserter(receipts));
-  const uint32_t owner = receipts[0].limit->owner;
   std::vector<Receipt> forgone;
-  tickets_.Reopen(call.request.ticket, std::move(receipts), owner, now, &forgone);
+  tickets_.Reopen(call.request.ticket, std::move(receipts), late.owner, late.ns, now, &forgone);
   CloseReceipts(forgone, now);
   call.answer = Error{Code::kUnavailable, std::string(MessageOf(Code::kUnavailable)), ""};
 }

@@ -148,12 +148,13 @@ Ticket HoldBook::Add(Hold hold) {
 }
 
 Result<HoldBook::Entry*> HoldBook::Find(const SessionId& session, const Ticket& name,
-                                        uint64_t& copies) {
+                                        uint64_t& copies, const Reach* reach) {
   const auto found = holds_.find(name);
   // A session that has ended holds nothing, though it may not have been taken out yet.
   const auto holder = sessions_.find(session);
   if (found == holds_.end() || found->second->hold.session != session ||
-      holder == sessions_.end() || found->second->era != holder->second.era) {
+      holder == sessions_.end() || found->second->era != holder->second.era ||
+      (reach != nullptr && !reach->Has(found->second->hold.namespace_name()))) {
     return Error{Code::kNotHeld, "this session has no such hold: it was released, or never was",
                  "hold"};
   }
@@ -191,8 +192,9 @@ Returned HoldBook::ReturnedOf(Hold hold, uint64_t copies, uint64_t left) {
           std::move(hold.subject)};
 }
 
-Result<Returned> HoldBook::Release(const SessionId& session, const Ticket& name, uint64_t copies) {
-  const Result<Entry*> found = Find(session, name, copies);
+Result<Returned> HoldBook::Release(const SessionId& session, const Ticket& name, uint64_t copies,
+                                   const Reach* reach) {
+  const Result<Entry*> found = Find(session, name, copies, reach);
   if (!found) return found.error();
   const uint64_t left = (*found)->hold.copies - copies;
   return ReturnedOf(Take(**found, copies), copies, left);
@@ -201,8 +203,8 @@ Result<Returned> HoldBook::Release(const SessionId& session, const Ticket& name,
 // ---- Transfers ----
 
 Result<Ticket> HoldBook::Transfer(const SessionId& session, const Ticket& name, uint64_t copies,
-                                  Instant expires) {
-  const Result<Entry*> found = Find(session, name, copies);
+                                  Instant expires, const Reach* reach) {
+  const Result<Entry*> found = Find(session, name, copies, reach);
   if (!found) return found.error();
   const Hold& hold = (*found)->hold;
   if (copies < hold.copies && !HasRoom(hold)) {
@@ -224,9 +226,11 @@ Hold HoldBook::TakeTransfer(Transfers::iterator transfer) {
   return hold;
 }
 
-Result<Seized> HoldBook::Seize(const SessionId& session, const Ticket& transfer, Instant now) {
+Result<Seized> HoldBook::Seize(const SessionId& session, const Ticket& transfer, Instant now,
+                               const Reach* reach) {
   const auto found = transfers_.find(transfer);
-  if (found == transfers_.end() || found->second.listed->first <= now) {
+  if (found == transfers_.end() || found->second.listed->first <= now ||
+      (reach != nullptr && !reach->Has(found->second.hold.namespace_name()))) {
     return Error{Code::kUnknownTransfer,
                  "no such transfer: it was seized, has expired, or never was", "transfer"};
   }
@@ -234,7 +238,7 @@ Result<Seized> HoldBook::Seize(const SessionId& session, const Ticket& transfer,
   hold.session = session;
   Seized seized;
   const size_t cut = hold.queue.find('\0');
-  seized.namespace_name = hold.queue.substr(0, cut);
+  seized.namespace_name = hold.namespace_name();
   if (cut != std::string::npos) seized.resource = hold.queue.substr(cut + 1);
   seized.subject = hold.subject;
   seized.copies = hold.copies;

@@ -43,6 +43,10 @@ struct Hold {
   std::string queue;    // the name of the queue in which others wait for such copies
   std::string subject;  // in it
   std::vector<std::string> groups;
+
+  std::string_view namespace_name() const {
+    return std::string_view(queue).substr(0, queue.find('\0'));
+  }
 };
 
 // Copies to be returned to each of the pools.
@@ -86,10 +90,13 @@ class HoldBook {
   // The session is there.
   Ticket Add(Hold hold);
   // copies = 0: all. kNotHeld if the session does not hold it, kBadRequest if it holds fewer.
-  Result<Returned> Release(const SessionId& session, const Ticket& hold, uint64_t copies);
+  // So it is to whoever has no reach there (null: everywhere).
+  Result<Returned> Release(const SessionId& session, const Ticket& hold, uint64_t copies,
+                           const Reach* reach = nullptr);
   Result<Ticket> Transfer(const SessionId& session, const Ticket& hold, uint64_t copies,
-                          Instant expires);
-  Result<Seized> Seize(const SessionId& session, const Ticket& transfer, Instant now);
+                          Instant expires, const Reach* reach = nullptr);
+  Result<Seized> Seize(const SessionId& session, const Ticket& transfer, Instant now,
+                       const Reach* reach = nullptr);
 
   // Sessions that were not renewed, and transfers that nobody has seized; at most so many. `more`: not all
   // sessions whose time has come have been looked at.
@@ -135,7 +142,8 @@ class HoldBook {
   Hold TakeTransfer(Transfers::iterator transfer);
 
   // The hold, if the session holds at least so many copies; `copies` 0 becomes all of them.
-  Result<Entry*> Find(const SessionId& session, const Ticket& hold, uint64_t& copies);
+  Result<Entry*> Find(const SessionId& session, const Ticket& hold, uint64_t& copies,
+                      const Reach* reach);
   // Takes so many copies out of it: what was taken.
   Hold Take(Entry& entry, uint64_t copies);
   static Returned ReturnedOf(Hold hold, uint64_t copies, uint64_t left);

@@ -64,6 +64,7 @@ class SettleCall::Late final : public Settlement, public Timer {
   Limiter::Impl* limiter;
   SettleCall& call;
   uint32_t owner = 0;
+  uint64_t ns = 0;
   std::vector<Receipt> here, remote;
   bool waits = false;
 };

@@ -147,6 +147,7 @@ void Limiter::Impl::Prepare(const RulesInForce& rules, const Request& request, P
     return;
   }
   prepared.subject = hash_(request.subject);
+  if (request.settle) prepared.ns = hash_(request.namespace_name).low;
   if (prepared.match.enforcement == Enforcement::kOff) return;
   AddCharges(rules, request, prepared.match.limits, prepared);
   AddCharges(rules, request, prepared.match.contract, prepared);
@@ -166,7 +167,7 @@ void Limiter::Impl::Finish(const RulesInForce& rules, const Request& request, Mo
   if (mode == Mode::kLook) {
     if (!charges.empty()) admitted = store_.PeekNow(charges, now);
   } else if (request.settle) {
-    admitted = AdmitWithTicket(charges, now, decision);
+    admitted = AdmitWithTicket(prepared, now, decision);
     if (charges.empty()) admitted = {.allowed = true, .granted = request.cost};
   } else if (!charges.empty()) {
     admitted = store_.AdmitNow(charges, now);
@@ -186,8 +187,8 @@ void Limiter::Impl::Conclude(const RulesInForce& rules, const Request& request, 
   if (mode == Mode::kTake) Count(rules, request, prepared, decision, now);
 }
 
-Admitted Limiter::Impl::AdmitWithTicket(std::span<Charge> charges, Instant now,
-                                        Decision& decision) {
+Admitted Limiter::Impl::AdmitWithTicket(Prepared& prepared, Instant now, Decision& decision) {
+  const std::span<Charge> charges(prepared.charges);
   std::vector<Receipt> receipts(charges.size());
   for (size_t i = 0; i < charges.size(); ++i) charges[i].receipt = &receipts[i];
   Admitted admitted{.allowed = true};
@@ -198,15 +199,15 @@ Admitted Limiter::Impl::AdmitWithTicket(std::span<Charge> charges, Instant now,
     return receipt.limit == nullptr || receipt.rejected > 0;
   });
   if (admitted.error != Code::kOk || !admitted.allowed) return admitted;
-  decision.ticket = IssueTicket(std::move(receipts), charges, now);
+  decision.ticket = IssueTicket(std::move(receipts), prepared, now);
   return admitted;
 }
 
-Ticket Limiter::Impl::IssueTicket(std::vector<Receipt> receipts, std::span<const Charge> charges,
+Ticket Limiter::Impl::IssueTicket(std::vector<Receipt> receipts, const Prepared& prepared,
                                   Instant now) {
   std::vector<Receipt> forgone;
-  const uint32_t owner = charges.empty() ? 0 : charges[0].limit->owner;
-  const Ticket ticket = tickets_.Issue(std::move(receipts), owner, now, &forgone);
+  const uint32_t owner = prepared.charges.empty() ? 0 : prepared.charges[0].limit->owner;
+  const Ticket ticket = tickets_.Issue(std::move(receipts), owner, prepared.ns, now, &forgone);
   CloseReceipts(forgone, now);
   return ticket;
 }
@@ -355,8 +356,9 @@ void Limiter::DecideAdhoc(const AdhocRequest& request, Instant now, Decision& de
   impl_->DecideAdhoc(request, now, decision);
 }
 
-Result<Settled> Limiter::Settle(const Ticket& ticket, uint64_t cost, Instant now) {
-  return impl_->Settle(ticket, cost, now);
+Result<Settled> Limiter::Settle(const Ticket& ticket, uint64_t cost, Instant now,
+                                const Reach* reach) {
+  return impl_->Settle({ticket, cost, reach}, now);
 }
 
 When Limiter::Decide(DecideCall& call, Instant now) { return impl_->Decide(call, now); }
@@ -395,17 +397,18 @@ void Limiter::ReservePool(const SessionId& session, const PoolRequest& request, 
 }
 
 Result<uint64_t> Limiter::Release(const SessionId& session, const Ticket& hold, uint64_t copies,
-                                  Instant now) {
-  return impl_->Release(session, hold, copies, now);
+                                  Instant now, const Reach* reach) {
+  return impl_->Release(session, hold, copies, now, reach);
 }
 
 Result<Ticket> Limiter::Transfer(const SessionId& session, const Ticket& hold, uint64_t copies,
-                                 Duration ttl, Instant now) {
-  return impl_->Transfer(session, hold, copies, ttl, now);
+                                 Duration ttl, Instant now, const Reach* reach) {
+  return impl_->Transfer(session, hold, copies, ttl, now, reach);
 }
 
-Result<Seized> Limiter::Seize(const SessionId& session, const Ticket& transfer, Instant now) {
-  return impl_->Seize(session, transfer, now);
+Result<Seized> Limiter::Seize(const SessionId& session, const Ticket& transfer, Instant now,
+                              const Reach* reach) {
+  return impl_->Seize(session, transfer, now, reach);
 }
 
 void Limiter::ShareWith(SharedUse* shared) { impl_->ShareWith(shared); }

@@ -38,7 +38,7 @@ class Limiter::Impl {
   void DecideDescriptors(const DescriptorRequest& request, Instant told,
                          DescriptorDecision& decision);
   void DecideAdhoc(const AdhocRequest& request, Instant told, Decision& decision);
-  Result<Settled> Settle(const Ticket& ticket, uint64_t cost, Instant told);
+  Result<Settled> Settle(const SettleRequest& request, Instant told);
 
   // Where it may be waited for (calls.cc).
   When Decide(DecideCall& call, Instant told);
@@ -66,10 +66,11 @@ class Limiter::Impl {
   void ReservePool(const SessionId& session, const PoolRequest& request, Instant told,
                    ReserveDone done);
   Result<uint64_t> Release(const SessionId& session, const Ticket& hold, uint64_t copies,
-                           Instant now_told);
+                           Instant now_told, const Reach* reach);
   Result<Ticket> Transfer(const SessionId& session, const Ticket& hold, uint64_t copies,
-                          Duration ttl, Instant now_told);
-  Result<Seized> Seize(const SessionId& session, const Ticket& transfer, Instant now_told);
+                          Duration ttl, Instant now_told, const Reach* reach);
+  Result<Seized> Seize(const SessionId& session, const Ticket& transfer, Instant now_told,
+                       const Reach* reach);
   void Install(std::shared_ptr<const Rulebook> rules, Instant told);
   void Tick(Instant told);
 
@@ -105,8 +106,8 @@ class Limiter::Impl {
                 Decision& decision);
   void ConcludeAdhoc(const AdhocRequest& request, const Admitted& admitted,
                      const Prepared& prepared, Decision& decision);
-  Admitted AdmitWithTicket(std::span<Charge> charges, Instant now, Decision& decision);
-  Ticket IssueTicket(std::vector<Receipt> receipts, std::span<const Charge> charges, Instant now);
+  Admitted AdmitWithTicket(Prepared& prepared, Instant now, Decision& decision);
+  Ticket IssueTicket(std::vector<Receipt> receipts, const Prepared& prepared, Instant now);
 
   void PrepareCall(const RulesInForce& rules, Instant now, DecideCall& call);
   When FinishCall(const RulesInForce& rules, Instant told, Instant now, DecideCall& call);

@@ -9,6 +9,7 @@
 // returns copies takes the lock afterwards and looks for waiters. So no return goes unseen.
 #include <algorithm>
 
+#include "limiter/beyond_reach.h"
 #include "limiter/limiter_impl.h"
 
 namespace weir {
@@ -171,6 +172,9 @@ Limiter::Impl::Attempt Limiter::Impl::Try(const Wanted& wanted, bool behind_othe
 
 void Limiter::Impl::Reserve(const SessionId& session, const ReserveRequest& request, Instant told,
                             ReserveDone done) {
+  if (!Reaches(request.reach, request.namespace_name)) {
+    return done(Error{Code::kForbidden, std::string(kNotThisNamespace), "namespace"});
+  }
   const uint64_t least = request.min_copies.value_or(request.copies);
   if (least > request.copies) {
     return done(Error{Code::kBadRequest, "min_copies is greater than copies", "min_copies"});
@@ -334,11 +338,11 @@ void Limiter::Impl::ServeFirst(Instant now, Aftermath& after) {
 }
 
 Result<uint64_t> Limiter::Impl::Release(const SessionId& session, const Ticket& hold,
-                                        uint64_t copies, Instant now_told) {
+                                        uint64_t copies, Instant now_told, const Reach* reach) {
   const Instant now = time_.Of(now_told);
   Aftermath after;
   const std::lock_guard lock(holds_mutex_);
-  Result<Returned> returned = holds_.Release(session, hold, copies);
+  Result<Returned> returned = holds_.Release(session, hold, copies, reach);
   if (!returned) return returned.error();
   const uint64_t left = returned->left;
   Return({std::move(*returned)}, now);
@@ -347,7 +351,8 @@ Result<uint64_t> Limiter::Impl::Release(const SessionId& session, const Ticket& 
 }
 
 Result<Ticket> Limiter::Impl::Transfer(const SessionId& session, const Ticket& hold,
-                                       uint64_t copies, Duration ttl, Instant now_told) {
+                                       uint64_t copies, Duration ttl, Instant now_told,
+                                       const Reach* reach) {
   if (ttl <= Duration::zero()) {
     return Error{Code::kBadRequest, "a transfer needs a time to live", "ttl_ms"};
   }
@@ -356,17 +361,17 @@ Result<Ticket> Limiter::Impl::Transfer(const SessionId& session, const Ticket& h
   }
   const Instant now = time_.Of(now_told);
   const std::lock_guard lock(holds_mutex_);
-  return holds_.Transfer(session, hold, copies, After(now, ttl));
+  return holds_.Transfer(session, hold, copies, After(now, ttl), reach);
 }
 
 Result<Seized> Limiter::Impl::Seize(const SessionId& session, const Ticket& transfer,
-                                    Instant now_told) {
+                                    Instant now_told, const Reach* reach) {
   const Instant now = time_.Of(now_told);
   const std::lock_guard lock(holds_mutex_);
   if (!holds_.HasSession(session)) {
     return Error{Code::kNotHeld, "there is no such session: it has ended, or never was", "session"};
   }
-  return holds_.Seize(session, transfer, now);
+  return holds_.Seize(session, transfer, now, reach);
 }
 
 SessionId Limiter::Impl::OpenSession(Duration ttl, Instant now_told, std::string_view client) {

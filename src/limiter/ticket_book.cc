@@ -29,21 +29,21 @@ uint32_t TicketBook::BytesOf(const std::vector<Receipt>& receipts) {
   return static_cast<uint32_t>(bytes);
 }
 
-Ticket TicketBook::Issue(std::vector<Receipt> receipts, uint32_t owner, Instant now,
+Ticket TicketBook::Issue(std::vector<Receipt> receipts, uint32_t owner, uint64_t ns, Instant now,
                          std::vector<Receipt>* forgone) {
   const Ticket ticket = NewTicket(node_);
-  Reopen(ticket, std::move(receipts), owner, now, forgone);
+  Reopen(ticket, std::move(receipts), owner, ns, now, forgone);
   return ticket;
 }
 
 void TicketBook::Reopen(const Ticket& ticket, std::vector<Receipt> receipts, uint32_t owner,
-                        Instant now, std::vector<Receipt>* forgone) {
+                        uint64_t ns, Instant now, std::vector<Receipt>* forgone) {
   const uint32_t bytes = BytesOf(receipts);
   Shard& shard = ShardOf(ticket);
   const std::lock_guard lock(shard.mutex);
   Owned& owned = shard.by_owner[owner];
   const auto record = owned.records.insert(
-      owned.records.end(), Record{ticket, std::move(receipts), After(now, ttl_), owner, bytes});
+      owned.records.end(), Record{ticket, std::move(receipts), After(now, ttl_), owner, bytes, ns});
   owned.bytes += bytes;
   shard.bytes += bytes;
   shard.by_name.try_emplace(ticket, record);
@@ -71,12 +71,18 @@ std::vector<Receipt> TicketBook::Remove(Shard& shard, Records::iterator record) 
   return receipts;
 }
 
-std::optional<std::vector<Receipt>> TicketBook::Close(const Ticket& ticket, Instant now) {
+std::optional<TicketBook::Closed> TicketBook::Close(const Ticket& ticket, Instant now,
+                                                    const std::vector<uint64_t>* namespaces) {
   Shard& shard = ShardOf(ticket);
   const std::lock_guard lock(shard.mutex);
   const auto found = shard.by_name.find(ticket);
   if (found == shard.by_name.end() || found->second->expires <= now) return std::nullopt;
-  return Remove(shard, found->second);
+  const auto [owner, ns] = std::pair(found->second->owner, found->second->ns);
+  if (namespaces != nullptr &&
+      std::find(namespaces->begin(), namespaces->end(), ns) == namespaces->end()) {
+    return std::nullopt;
+  }
+  return Closed{Remove(shard, found->second), owner, ns};
 }
 
 bool TicketBook::ExpireSome(Instant now, std::vector<Receipt>* forgone) {

@@ -39,13 +39,21 @@ class TicketBook {
         store_(store) {}
 
   // What tickets that no longer are leave behind is added to `forgone`.
-  Ticket Issue(std::vector<Receipt> receipts, uint32_t owner, Instant now,
+  // `ns`: the hash of the name of the namespace that it is of.
+  Ticket Issue(std::vector<Receipt> receipts, uint32_t owner, uint64_t ns, Instant now,
                std::vector<Receipt>* forgone);
   // Puts one back that was taken out and could not be settled, as if it were new.
-  void Reopen(const Ticket& ticket, std::vector<Receipt> receipts, uint32_t owner, Instant now,
-              std::vector<Receipt>* forgone);
-  // Takes the ticket out. Nothing if it is unknown, was settled or has expired.
-  std::optional<std::vector<Receipt>> Close(const Ticket& ticket, Instant now);
+  void Reopen(const Ticket& ticket, std::vector<Receipt> receipts, uint32_t owner, uint64_t ns,
+              Instant now, std::vector<Receipt>* forgone);
+  struct Closed {
+    std::vector<Receipt> receipts;
+    uint32_t owner;
+    uint64_t ns;
+  };
+  // Takes the ticket out. Nothing if it is unknown, was settled or has expired, or is of another namespace
+  // than these (null: of any).
+  std::optional<Closed> Close(const Ticket& ticket, Instant now,
+                              const std::vector<uint64_t>* namespaces = nullptr);
   // Takes out some of what has expired, so that nobody waits long for it; false: that was all.
   bool ExpireSome(Instant now, std::vector<Receipt>* forgone);
   static constexpr size_t kExpireAtOnce = 1024;
@@ -66,6 +74,7 @@ class TicketBook {
     Instant expires;
     uint32_t owner;
     uint32_t bytes;
+    uint64_t ns;
   };
   using Records = std::list<Record>;  // the oldest first
   struct Owned {

@@ -7,10 +7,11 @@ namespace {
 
 enum class Need {
   kNothing,
-  kKnown,    // any token but one of `metrics`
-  kMetrics,  // `metrics`, or one that may read all namespaces
-  kRead,     // of the namespace
-  kWrite,    // of the namespace
+  kDecide,     // any token of the namespace but one of `metrics`
+  kDecideAll,  // the same for all namespaces
+  kMetrics,    // `metrics`, or one that may read all namespaces
+  kRead,       // of the namespace
+  kWrite,      // of the namespace
 };
 
 Need NeedOf(Operation what) {
@@ -18,7 +19,8 @@ Need NeedOf(Operation what) {
     case Operation::kHealth:
     case Operation::kDescribe: return Need::kNothing;
     case Operation::kDecide:
-    case Operation::kProxyDecide: return Need::kKnown;
+    case Operation::kProxyDecide: return Need::kDecide;
+    case Operation::kCarried: return Need::kDecideAll;
     case Operation::kMetrics: return Need::kMetrics;
     case Operation::kStatistics:
     case Operation::kCluster:
@@ -28,20 +30,25 @@ Need NeedOf(Operation what) {
   return Need::kWrite;
 }
 
-constexpr std::string_view kEverybody = "everybody", kThisMachine = "this machine";
+constexpr std::string_view kEverybody = "everybody", kThisMachine = "this machine",
+                           kOfNamespace =
+                               "`decide`, `read` or `write` of the namespace (Envoy's domain); "
+                               "everybody with `--decisions-open`";
 
-constexpr std::array<AccessRow, 9> kTable = {{
+constexpr std::array<AccessRow, 10> kTable = {{
     {Operation::kHealth, "health: `/healthz`, `/healthcheck`, `/readyz`, gRPC health", kEverybody,
      kEverybody},
     {Operation::kDescribe, "descriptions: `/v1/openapi.json`, gRPC reflection", kEverybody,
      kEverybody},
     {Operation::kDecide,
      "decisions and holds: `/v1/request`, `/v1/peek`, `/v1/settle`, `/v1/session`, `/v1/reserve`, "
-     "…, "
-     "`/json`, all commands of RESP, all calls of gRPC",
-     kEverybody, "any token but one of `metrics`; everybody with `--decisions-open`"},
-    {Operation::kProxyDecide, "decisions for proxies: `/v1/auth`", kEverybody,
-     "any token but one of `metrics`; everybody with `--decisions-open`"},
+     "…, `/json`, `WEIR.…`, all calls of gRPC",
+     kEverybody, kOfNamespace},
+    {Operation::kProxyDecide, "decisions for proxies: `/v1/auth`", kEverybody, kOfNamespace},
+    {Operation::kCarried, "limits that requests bring with them: `CL.THROTTLE`, PoolCounter",
+     kEverybody,
+     "`decide *`, `read *`, `write *`; PoolCounter's clients can show none: `--poolcounter` needs "
+     "`--decisions-open`"},
     {Operation::kMetrics, "metrics: `/metrics`", kEverybody,
      "`metrics *`, `read *`, `write *`; everybody with `--metrics-open`"},
     {Operation::kStatistics, "statistics: `/v1/stats`", kThisMachine,
@@ -76,8 +83,12 @@ bool Access::May(Operation what, std::string_view ns, const Asker& who) const {
   const Tokens& tokens = this->tokens();
   switch (NeedOf(what)) {
     case Need::kNothing: return true;
-    case Need::kKnown:
-      return !tokens.required() || options_.decisions_open || tokens.MayDecide(who.token);
+    case Need::kDecide:
+    case Need::kDecideAll: {
+      const Reach* const reach = ReachOf(who.token);
+      const bool everywhere = ns.empty() || NeedOf(what) == Need::kDecideAll;
+      return reach != nullptr && (everywhere ? reach->all : reach->Has(ns));
+    }
     case Need::kMetrics:
       return !tokens.required() || options_.metrics_open || tokens.Has(who.token, Role::kMetrics) ||
              tokens.Allow(who.token, Role::kRead, "");
@@ -92,6 +103,7 @@ bool Access::May(Operation what, std::string_view ns, const Asker& who) const {
 bool Access::MaySomewhere(Operation what, const Asker& who) const {
   const Tokens& tokens = this->tokens();
   const Need need = NeedOf(what);
+  if (need == Need::kDecide) return ReachOf(who.token) != nullptr;
   if (!tokens.required() || (need != Need::kRead && need != Need::kWrite)) {
     return May(what, "", who);
   }

@@ -3,7 +3,9 @@
 //
 // Without --token-file only this machine may see and change things, and everybody may ask for
 // decisions. With it, a token is needed for all but health and descriptions: for decisions and metrics
-// only unless they are left open. The file is read again by Reload: what it no longer has ends at once.
+// only unless they are left open. A token is good in its namespaces; what is of none (limits that requests
+// bring with them, the cluster) needs one for all. The file is read again on SIGHUP: what it no longer
+// has ends at once.
 #pragma once
 
 #include <atomic>
@@ -36,9 +38,16 @@ class Access : public AccessPolicy {
 
   bool May(Operation what, std::string_view ns, const Asker& who) const override;
   bool MaySomewhere(Operation what, const Asker& who) const override;
+  const Reach* ReachOf(std::string_view token) const override {
+    return decisions_open() ? &kEverywhere : tokens().ReachOf(token);
+  }
+  Code WhyNot(const Asker& who) const override {
+    return tokens().Knows(who.token) ? Code::kForbidden : Code::kUnauthenticated;
+  }
 
-  // Whether a connection that begins with this token may ask for decisions.
-  bool Knows(std::string_view token) const { return tokens().MayDecide(token); }
+  // Whether a connection that begins with this token is one to be trusted: it may ask for decisions
+  // somewhere.
+  bool Trusts(std::string_view token) const { return tokens().ReachOf(token) != nullptr; }
   // Whether there is a token file.
   bool has_tokens() const { return tokens().required(); }
   // Whether decisions need no token.

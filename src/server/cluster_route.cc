@@ -76,10 +76,8 @@ void AddClusterRoute(http::RouteTable& routes, ClusterService* cluster, const Li
       [cluster, &limiter, &settings, &reports](const http::HttpRequest& request,
                                                http::Responder responder) {
         if (!request.May(Operation::kCluster, "")) {
-          return LateAnswer::SendNow(
-              ErrorAnswer(
-                  {Code::kUnauthenticated, "a token that may read all namespaces is needed", ""}),
-              responder);
+          return LateAnswer::SendNow(AccessAnswer(request.policy, request.who, kNotAllNamespaces),
+                                     responder);
         }
         if (cluster == nullptr) {
           return LateAnswer::SendNow(

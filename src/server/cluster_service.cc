@@ -117,8 +117,15 @@ Result<std::unique_ptr<ClusterService>> ClusterService::Open(const Settings& set
 void ClusterService::Share(Limiter& limiter) {
   limiter_ = &limiter;
   limiter.SettleElsewhere([thread = thread_.get()](const SettleRequest& request, SettleDone done) {
+    std::optional<std::string> question = SettleQuestion(request);
+    if (!question) {
+      return done(Error{Code::kUnavailable,
+                        "the token has too many namespaces for a question to the ticket's node: "
+                        "settle it there",
+                        "ticket"});
+    }
     thread->Ask([ticket = request.ticket](std::string_view node) { return ticket.IsOf(node); },
-                SettleQuestion(request),
+                std::move(*question),
                 [done = std::move(done)](const cluster::Node::Answer& answer) {
                   done(ReadSettleAnswer(answer));
                 });

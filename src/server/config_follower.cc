@@ -97,7 +97,7 @@ Result<std::shared_ptr<const Rulebook>> ConfigFollower::Ask(bool wait) {
   if (wait) path += "&wait_ms=" + std::to_string(kWait.count());
   const Result<HttpAnswer> answer = client_.Get(path);
   if (!answer) return answer.error();
-  if (answer->status == 401) {
+  if (answer->status == 401 || answer->status == 403) {
     return Error{
         Code::kUnavailable,
         options_.url.authority + " wants a token that may read all namespaces: --config-token", ""};

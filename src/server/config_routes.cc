@@ -90,6 +90,11 @@ class Caller {
   bool May(Operation what, std::string_view ns) const {
     return policy_ == nullptr || policy_->May(what, ns, {token_, local_});
   }
+  // Why not, of a namespace or of all.
+  Answer Refused(std::string_view ns) const {
+    return AccessAnswer(policy_, {token_, local_},
+                        ns.empty() ? kNotAllNamespaces : kNotThisNamespace);
+  }
   // For the history: an address, and which token without telling it (the first eight digits of its
   // SHA-256).
   std::string who() const {
@@ -106,10 +111,6 @@ class Caller {
   const bool local_;
   const std::string peer_;
 };
-
-Answer Unauthenticated() {
-  return ErrorAnswer({Code::kUnauthenticated, std::string(http::kTokenNeeded), ""});
-}
 
 Answer WrittenAnswer(const Written& written) {
   Json normalised = Json::array();
@@ -180,7 +181,7 @@ class ConfigRoutes {
     if (!path) return LateAnswer::SendNow(ErrorAnswer(path.error()), responder);
     const auto caller = std::make_shared<Caller>(request);
     if (!path->all() && !caller->May(Operation::kReadConfig, path->namespace_name())) {
-      return LateAnswer::SendNow(Unauthenticated(), responder);
+      return LateAnswer::SendNow(caller->Refused(path->namespace_name()), responder);
     }
     Submit(request, std::move(responder), [=, this, path = *path](ConfigStore& store, const Turn&) {
       service_.Freshen();  // while the database is away, what is in force
@@ -199,7 +200,7 @@ class ConfigRoutes {
     const Caller caller(request);
     if (!path) return LateAnswer::SendNow(ErrorAnswer(path.error()), responder);
     if (!caller.May(Operation::kWriteConfig, path->namespace_name())) {
-      return LateAnswer::SendNow(Unauthenticated(), responder);
+      return LateAnswer::SendNow(caller.Refused(path->namespace_name()), responder);
     }
     if (!service_.read_only().empty()) return LateAnswer::SendNow(ReadOnly(), responder);
     const bool deletes = request.method == "DELETE", patches = request.method == "PATCH";
@@ -250,8 +251,9 @@ class ConfigRoutes {
                      .before = before.value_or(0),
                      .after = std::string(request.FindParameter("after").value_or("")),
                      .most = static_cast<size_t>(std::min(limit.value_or(0), kMostAudit))};
-    if (!Caller(request).May(Operation::kReadConfig, query.namespace_name)) {
-      return LateAnswer::SendNow(Unauthenticated(), responder);
+    const Caller caller(request);
+    if (!caller.May(Operation::kReadConfig, query.namespace_name)) {
+      return LateAnswer::SendNow(caller.Refused(query.namespace_name), responder);
     }
     if (!before || !limit) return LateAnswer::SendNow(ErrorAnswer(error), responder);
     Submit(request, std::move(responder), [query](ConfigStore& store, const Turn&) {
@@ -264,8 +266,9 @@ class ConfigRoutes {
     const Caller caller(request);
     const Result<Json> body = ReadJsonTree(request.body);
     const auto wanted = body ? ReadRollback(*body) : std::nullopt;
-    if (!caller.May(Operation::kWriteConfig, wanted ? wanted->ns : "")) {
-      return LateAnswer::SendNow(Unauthenticated(), responder);
+    const std::string ns = wanted ? wanted->ns : "";
+    if (!caller.May(Operation::kWriteConfig, ns)) {
+      return LateAnswer::SendNow(caller.Refused(ns), responder);
     }
     if (!service_.read_only().empty()) return LateAnswer::SendNow(ReadOnly(), responder);
     if (!body) return LateAnswer::SendNow(ErrorAnswer(body.error()), responder);

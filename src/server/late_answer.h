@@ -21,6 +21,9 @@ struct Answer {
 };
 
 Answer ErrorAnswer(const Error& error);
+// To somebody who may not: that he has to show a token or, if he has, that it is not for `wanted`.
+Answer AccessAnswer(const AccessPolicy* policy, const Asker& who,
+                    std::string_view wanted = kNotThisNamespace);
 
 class LateAnswer {
  public:

@@ -44,7 +44,7 @@ void Server::MakeFronts() {
     };
     options.trusts = [this](const http::RequestHead& head, const Link& link) {
       if (!access_.has_tokens()) return link.from_loopback();
-      return access_.Knows(TokenIn(head));
+      return access_.Trusts(TokenIn(head));
     };
     auto http = std::make_unique<HttpFront>(*limiter_, std::move(options));
     AddServerRoutes(*http);
@@ -61,7 +61,9 @@ void Server::MakeFronts() {
   if (settings_.resp != kOff) {
     RespOptions options{.adhoc = settings_.adhoc, .version = std::string(Version())};
     if (access_.has_tokens()) {
-      options.password = [this](std::string_view password) { return access_.Knows(password); };
+      options.password = [this](std::string_view password) {
+        return access_.Trusts(password) ? access_.ReachOf(password) : nullptr;
+      };
       options.password_needed = !access_.decisions_open();
       options.passwords_version = &access_.version();
     }

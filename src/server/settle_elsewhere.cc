@@ -7,7 +7,7 @@ namespace {
 
 constexpr size_t kMostMessage = 500;
 constexpr uint8_t kVersion = 1;
-constexpr uint8_t kSettle = 1;  // the only question so far
+constexpr uint8_t kSettle = 1, kSettleWithin = 2;  // kinds
 
 // On the wire: a number is never given to another.
 enum class Outcome : uint8_t {
@@ -40,12 +40,27 @@ void Append(const std::array<uint64_t, N>& words, std::string& out) {
     for (int shift = 56; shift >= 0; shift -= 8) out.push_back(static_cast<char>(word >> shift));
   }
 }
+// Takes them off the bytes.
 template <size_t N>
-bool Read(std::string_view bytes, std::array<uint64_t, N>& words) {
-  if (bytes.size() != sizeof words) return false;
+bool Take(std::string_view& bytes, std::array<uint64_t, N>& words) {
+  if (bytes.size() < sizeof words) return false;
   for (uint64_t& word : words) {
     for (size_t i = 0; i < sizeof word; ++i) word = word << 8 | static_cast<uint8_t>(bytes[i]);
     bytes.remove_prefix(sizeof word);
+  }
+  return true;
+}
+template <size_t N>
+bool Read(std::string_view bytes, std::array<uint64_t, N>& words) {
+  return Take(bytes, words) && bytes.empty();
+}
+
+bool ReadReach(std::string_view bytes, Reach& reach) {
+  while (!bytes.empty()) {
+    const size_t size = static_cast<uint8_t>(bytes[0]);
+    if (size >= bytes.size()) return false;
+    reach.namespaces.emplace_back(bytes.substr(1, size));
+    bytes.remove_prefix(1 + size);
   }
   return true;
 }
@@ -87,19 +102,35 @@ Result<Settled> ReadAnswer(std::string_view text) {
 
 }  // namespace
 
-std::string SettleQuestion(const SettleRequest& request) {
-  std::string out = Head(kSettle);
+std::optional<std::string> SettleQuestion(const SettleRequest& request) {
+  const bool within = request.reach != nullptr && !request.reach->all;
+  std::string out = Head(within ? kSettleWithin : kSettle);
   Append(std::array{request.ticket.high, request.ticket.low, request.cost}, out);
+  if (!within) return out;
+  for (const std::string& ns : request.reach->namespaces) {
+    if (ns.size() > UINT8_MAX) continue;  // there is none of such a name
+    out.push_back(static_cast<char>(ns.size()));
+    out += ns;
+  }
+  if (out.size() > cluster::Questions::kMostBytes) return std::nullopt;
   return out;
 }
 
 std::string SettleAnswer(Limiter& limiter, std::string_view question, Instant now) {
   std::array<uint64_t, 3> words{};
   uint8_t kind = 0;
-  if (!TakeHead(question, kind) || kind != kSettle || !Read(question, words)) {
+  Reach reach{.all = true};
+  bool read = TakeHead(question, kind) && Take(question, words);
+  if (kind == kSettleWithin) {
+    reach.all = false;
+    read = read && ReadReach(question, reach);
+  } else {
+    read = read && kind == kSettle && question.empty();
+  }
+  if (!read) {
     return WriteAnswer(Error{Code::kUnavailable, "the ticket's node is of another version", ""});
   }
-  return WriteAnswer(limiter.Settle({words[0], words[1]}, words[2], now));
+  return WriteAnswer(limiter.Settle({words[0], words[1]}, words[2], now, &reach));
 }
 
 Result<Settled> ReadSettleAnswer(const cluster::Node::Answer& answer) {

@@ -147,8 +147,8 @@ void AddStatsRoute(http::RouteTable& routes, Limiter& limiter, ReportThread& rep
                if (const auto subject = request.FindParameter("subject")) asked.subject = *subject;
                if (!request.May(Operation::kStatistics, asked.ns)) {
                  return LateAnswer::SendNow(
-                     ErrorAnswer({Code::kUnauthenticated,
-                                  "a token that may read this namespace is needed", ""}),
+                     AccessAnswer(request.policy, request.who,
+                                  asked.ns.empty() ? kNotAllNamespaces : kNotThisNamespace),
                      responder);
                }
                reports.Write(request, std::move(responder), [&limiter, asked](const Turn& now) {

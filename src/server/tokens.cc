@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -72,10 +73,10 @@ Result<Tokens> Tokens::Parse(std::string_view text, std::string_view file) {
     if (!role || ns.empty() || !more.empty()) {
       return failed("a line is: TOKEN read|write|decide|metrics NAMESPACE (or *)");
     }
-    if ((role == Role::kDecide || role == Role::kMetrics) && ns != "*") {
-      return failed("decide and metrics are for all namespaces: write * behind them");
+    if (role == Role::kMetrics && ns != "*") {
+      return failed("metrics are of all namespaces: write * behind the role");
     }
-    tokens.tokens_.push_back({token, *role, ns});
+    tokens.Add({token, *role, ns});
   }
   if (tokens.tokens_.empty()) {
     return Error{Code::kBadRequest, std::string(file) + ": holds no token", ""};
@@ -102,8 +103,30 @@ bool Tokens::Has(std::string_view token, Role role) const {
   return Any(token, [&](const Token& one) { return one.role == role; });
 }
 
-bool Tokens::MayDecide(std::string_view token) const {
-  return Any(token, [](const Token& one) { return one.role != Role::kMetrics; });
+bool Tokens::Knows(std::string_view token) const {
+  return Any(token, [](const Token&) { return true; });
+}
+
+void Tokens::Add(Token token) {
+  if (token.role != Role::kMetrics) {
+    const auto is_it = [&](const Decider& one) { return one.token == token.token; };
+    auto found = std::find_if(deciders_.begin(), deciders_.end(), is_it);
+    if (found == deciders_.end()) found = deciders_.insert(found, {token.token, {}});
+    if (token.ns == "*") {
+      found->reach = kEverywhere;
+    } else if (!found->reach.Has(token.ns)) {
+      found->reach.namespaces.push_back(token.ns);
+    }
+  }
+  tokens_.push_back(std::move(token));
+}
+
+const Reach* Tokens::ReachOf(std::string_view token) const {
+  const Reach* reach = nullptr;
+  for (const Decider& one : deciders_) {
+    if (Same(one.token, token)) reach = &one.reach;
+  }
+  return reach;
 }
 
 }  // namespace weir

@@ -2,9 +2,12 @@
 //
 //   TOKEN ROLE NAMESPACE       NAMESPACE: a name, or * for all
 //
-//   read      sees statistics and the configuration       write     may change it, too
-//   decide    asks for decisions, no more (*)             metrics   reads /metrics, no more (*)
+//   read      asks for decisions, sees statistics and the configuration
+//   write     may change it, too
+//   decide    asks for decisions, no more
+//   metrics   reads /metrics, no more (*)
 //
+// A token may have several lines.
 // Empty lines and lines with # are skipped.
 #pragma once
 
@@ -13,6 +16,7 @@
 #include <vector>
 
 #include "weir/error.h"
+#include "weir/reach.h"
 
 namespace weir {
 
@@ -30,8 +34,9 @@ class Tokens {
   bool Allow(std::string_view token, Role role, std::string_view ns) const;
   // Whether the token has this very role, on whatever namespace.
   bool Has(std::string_view token, Role role) const;
-  // All but those that are for metrics.
-  bool MayDecide(std::string_view token) const;
+  bool Knows(std::string_view token) const;
+  // Where it may ask for decisions: all but `metrics` may, in their namespaces. Null: nowhere.
+  const Reach* ReachOf(std::string_view token) const;
 
  private:
   struct Token {
@@ -39,11 +44,18 @@ class Tokens {
     Role role;
     std::string ns;  // "*": all
   };
+  void Add(Token token);
   // Looks at all of them, in a time that does not tell how much of which was right.
   template <typename Good>
   bool Any(std::string_view token, Good good) const;
 
   std::vector<Token> tokens_;
+  // Of each token once.
+  struct Decider {
+    std::string token;
+    Reach reach;
+  };
+  std::vector<Decider> deciders_;
 };
 
 }  // namespace weir

@@ -210,15 +210,15 @@ TEST_F(E2eConfig, TokensOpenTheirNamespaceOnly) {
   EXPECT_EQ(call("GET", kLimit, "", "").status, 401);
   EXPECT_EQ(call("GET", "/v1/config", "", "wrong").status, 401);
   EXPECT_EQ(call("GET", kLimit, "", "r").status, 200);
-  EXPECT_EQ(call("PATCH", kLimit, patch, "r").status, 401);
+  EXPECT_EQ(call("PATCH", kLimit, patch, "r").status, 403);
   EXPECT_EQ(call("PATCH", kLimit, patch, "w").status, 200);
-  EXPECT_EQ(call("PUT", other, "{}", "w").status, 401);
+  EXPECT_EQ(call("PUT", other, "{}", "w").status, 403);
   EXPECT_EQ(call("PUT", other, "{}", "all").status, 201);
   EXPECT_EQ(call("GET", "/v1/config/namespaces?names=true", "", "r").body, Json::array({"shop"}));
   EXPECT_EQ(call("GET", "/v1/config?since=0", "", "r").body["changes"].size(), 1u);
-  EXPECT_EQ(call("GET", "/v1/config/audit", "", "r").status, 401);
+  EXPECT_EQ(call("GET", "/v1/config/audit", "", "r").status, 403);
   EXPECT_EQ(call("GET", "/v1/config/audit?namespace=shop", "", "r").status, 200);
-  EXPECT_EQ(call("POST", "/v1/config/rollback", R"({"version":1})", "w").status, 401);
+  EXPECT_EQ(call("POST", "/v1/config/rollback", R"({"version":1})", "w").status, 403);
   const Answer audit = call("GET", "/v1/config/audit", "", "all");
   EXPECT_EQ(audit.body["entries"][0]["who"], "127.0.0.1 token 5ef5ef03") << "sha256 of all";
 }

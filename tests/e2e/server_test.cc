@@ -140,8 +140,8 @@ TEST_F(E2eServer, StatisticsNeedATokenOnceThereIsOne) {
   EXPECT_EQ(status("/v1/stats?namespace=shop", ""), "401");
   EXPECT_EQ(status("/v1/stats?namespace=shop", "wrong"), "401");
   EXPECT_EQ(status("/v1/stats?namespace=shop", "secret"), "200");
-  EXPECT_EQ(status("/v1/stats?namespace=other", "secret"), "401");
-  EXPECT_EQ(status("/v1/stats", "secret"), "401");
+  EXPECT_EQ(status("/v1/stats?namespace=other", "secret"), "403");
+  EXPECT_EQ(status("/v1/stats", "secret"), "403");
   EXPECT_EQ(status("/v1/stats", "all-of-it"), "200");
   EXPECT_EQ(status("/healthz", ""), "200");
 }

@@ -102,24 +102,29 @@ TEST_F(E2eStrangers, PagesOfOtherSitesAskOnlyWhereTheyAreListed) {
 }
 
 TEST_F(E2eStrangers, HttpAndRespAskForATokenOnTheSameOperations) {
-  const std::string tokens = Tokens("r read shop\nd decide *\nm metrics *\nall write *\n");
+  const std::string tokens =
+      Tokens("r read shop\nd decide *\ns decide shop\nm metrics *\nall write *\nb decide bank\n");
   const auto decides = [](const ServerProcess& server, const std::string& token) {
     const bool http = Call(server, "POST", "/v1/request", kAsk, Bearer(token)).status == 200;
     const std::string auth = token.empty() ? "" : "AUTH " + token + "\r\n";
     const std::string told = Resp(server, auth + "WEIR.REQUEST shop search ann\r\n");
-    const bool resp = told.find("NOAUTH") == std::string::npos;
+    const bool resp =
+        told.find("NOAUTH") == std::string::npos && told.find("NOPERM") == std::string::npos;
     EXPECT_EQ(http, resp) << token << ": " << told;
     return http;
   };
   {
     ServerProcess server({"--config", rules_, "--token-file", tokens});
-    for (const char* token : {"", "wrong", "m"}) EXPECT_FALSE(decides(server, token)) << token;
-    for (const char* token : {"r", "d", "all"}) EXPECT_TRUE(decides(server, token)) << token;
+    for (const char* token : {"", "wrong", "m", "b"}) EXPECT_FALSE(decides(server, token)) << token;
+    for (const char* token : {"r", "d", "s", "all"}) EXPECT_TRUE(decides(server, token)) << token;
     EXPECT_EQ(Call(server, "GET", "/metrics", "", "").status, 401);
-    EXPECT_EQ(Call(server, "GET", "/metrics", "", Bearer("r")).status, 401);
-    EXPECT_EQ(Call(server, "GET", "/metrics", "", Bearer("d")).status, 401);
+    EXPECT_EQ(Call(server, "GET", "/metrics", "", Bearer("r")).status, 403);
+    EXPECT_EQ(Call(server, "GET", "/metrics", "", Bearer("d")).status, 403);
     EXPECT_EQ(Call(server, "GET", "/metrics", "", Bearer("m")).status, 200);
     EXPECT_EQ(Call(server, "GET", "/metrics", "", Bearer("all")).status, 200);
+    EXPECT_EQ(Call(server, "POST", "/v1/request", kAsk, Bearer("b")).status, 403);
+    EXPECT_EQ(Resp(server, "AUTH s\r\nCL.THROTTLE k 1 1 1\r\n").substr(5, 7), "-NOPERM");
+    EXPECT_EQ(Resp(server, "AUTH d\r\nCL.THROTTLE k 1 1 1\r\n").substr(5, 4), "*5\r\n");
     EXPECT_EQ(Call(server, "GET", "/healthz", "", "").status, 200);
     EXPECT_EQ(Call(server, "GET", "/v1/openapi.json", "", "").status, 200);
   }

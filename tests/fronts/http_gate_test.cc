@@ -18,6 +18,8 @@ class LocalOnly : public AccessPolicy {
            what == Operation::kProxyDecide || who.local || who.token == "key";
   }
   bool MaySomewhere(Operation what, const Asker& who) const override { return May(what, "", who); }
+  const Reach* ReachOf(std::string_view) const override { return &kEverywhere; }
+  Code WhyNot(const Asker&) const override { return Code::kUnauthenticated; }
 };
 
 class LocalLink : public testing::FakeLink {

@@ -79,8 +79,9 @@ TEST_F(RespTest, WhatALongCommandHeldIsGivenBack) {
 
 TEST_F(RespTest, APasswordThatIsKeptIsCounted) {
   const std::string password(1000, 'p');
-  RespFront locked(*limiter,
-                   {.password = [&](std::string_view given) { return given == password; }});
+  RespFront locked(*limiter, {.password = [&](std::string_view given) {
+    return given == password ? &kEverywhere : nullptr;
+  }});
   FakeLink one(locked);
   EXPECT_EQ(one.Send("*2\r\n$4\r\nAUTH\r\n$1000\r\n" + password + "\r\n"), "+OK\r\n");
   EXPECT_GE(one.protocol().bytes(), password.size());
@@ -153,7 +154,9 @@ TEST_F(RespTest, ThrottleCanBeSwitchedOff) {
 }
 
 TEST_F(RespTest, NothingIsDoneBeforeThePasswordIsGiven) {
-  RespFront locked(*limiter, {.password = [](std::string_view word) { return word == "open"; }});
+  RespFront locked(*limiter, {.password = [](std::string_view word) {
+    return word == "open" ? &kEverywhere : nullptr;
+  }});
   FakeLink other(locked);
   EXPECT_EQ(other.Send("PING\r\n"), "-NOAUTH Authentication required.\r\n");
   EXPECT_EQ(other.Send("NOSUCH\r\n"), "-NOAUTH Authentication required.\r\n");

@@ -24,7 +24,7 @@ class Tickets : public ::testing::Test {
     }
   }
   Ticket Issue(TicketBook& book, uint32_t owner, Instant now = kStart) {
-    return book.Issue(std::vector<Receipt>(1), owner, now, &forgone_);
+    return book.Issue(std::vector<Receipt>(1), owner, 0, now, &forgone_);
   }
 };
 

@@ -11,10 +11,10 @@
 namespace weir::access_test {
 namespace {
 
-constexpr Operation kAll[] = {
-    Operation::kHealth,      Operation::kDescribe,   Operation::kDecide,
-    Operation::kProxyDecide, Operation::kMetrics,    Operation::kStatistics,
-    Operation::kCluster,     Operation::kReadConfig, Operation::kWriteConfig};
+constexpr Operation kAll[] = {Operation::kHealth,      Operation::kDescribe, Operation::kDecide,
+                              Operation::kProxyDecide, Operation::kCarried,  Operation::kMetrics,
+                              Operation::kStatistics,  Operation::kCluster,  Operation::kReadConfig,
+                              Operation::kWriteConfig};
 
 // The operations that are allowed, as a string of 0 and 1 in their order.
 std::string Allowed(const Access& access, const Asker& who, std::string_view ns) {
@@ -25,30 +25,40 @@ std::string Allowed(const Access& access, const Asker& who, std::string_view ns)
 
 Tokens Some() {
   return *Tokens::Parse(
-      "r read shop\nw write shop\nra read *\nwa write *\nd decide *\nm metrics *\n", "tokens");
+      "r read shop\nw write shop\nra read *\nwa write *\nd decide *\nds decide shop\nm metrics *\n"
+      "two decide shop\ntwo read bank\n",
+      "tokens");
 }
 
 TEST(Access, WithoutATokenFileThisMachineMayAndOthersDecide) {
   const Access access({});
-  EXPECT_EQ(Allowed(access, {.local = true}, "shop"), "111111111");
-  EXPECT_EQ(Allowed(access, {}, "shop"), "111110000");
-  EXPECT_EQ(Allowed(access, {.token = "x"}, ""), "111110000");
+  EXPECT_EQ(Allowed(access, {.local = true}, "shop"), "1111111111");
+  EXPECT_EQ(Allowed(access, {}, "shop"), "1111110000");
+  EXPECT_EQ(Allowed(access, {.token = "x"}, ""), "1111110000");
 }
 
 TEST(Access, WithOneATokenMayWhatItsRoleSays) {
   Access access({});
   access.Use(Some());
-  EXPECT_EQ(Allowed(access, {.local = true}, "shop"), "110000000") << "this machine is like others";
-  EXPECT_EQ(Allowed(access, {.token = "wrong"}, "shop"), "110000000");
-  EXPECT_EQ(Allowed(access, {.token = "r"}, "shop"), "111101110");
-  EXPECT_EQ(Allowed(access, {.token = "r"}, "other"), "111100000");
-  EXPECT_EQ(Allowed(access, {.token = "r"}, ""), "111100000");
-  EXPECT_EQ(Allowed(access, {.token = "w"}, "shop"), "111101111");
-  EXPECT_EQ(Allowed(access, {.token = "w"}, ""), "111100000");
-  EXPECT_EQ(Allowed(access, {.token = "ra"}, ""), "111111110");
-  EXPECT_EQ(Allowed(access, {.token = "wa"}, ""), "111111111");
-  EXPECT_EQ(Allowed(access, {.token = "d"}, "shop"), "111100000");
-  EXPECT_EQ(Allowed(access, {.token = "m"}, "shop"), "110010000");
+  EXPECT_EQ(Allowed(access, {.local = true}, "shop"), "1100000000") << "like others";
+  EXPECT_EQ(Allowed(access, {.token = "wrong"}, "shop"), "1100000000");
+  EXPECT_EQ(Allowed(access, {.token = "r"}, "shop"), "1111001110");
+  EXPECT_EQ(Allowed(access, {.token = "r"}, "other"), "1100000000");
+  EXPECT_EQ(Allowed(access, {.token = "r"}, ""), "1100000000");
+  EXPECT_EQ(Allowed(access, {.token = "w"}, "shop"), "1111001111");
+  EXPECT_EQ(Allowed(access, {.token = "w"}, ""), "1100000000");
+  EXPECT_EQ(Allowed(access, {.token = "ra"}, ""), "1111111110");
+  EXPECT_EQ(Allowed(access, {.token = "wa"}, ""), "1111111111");
+  EXPECT_EQ(Allowed(access, {.token = "d"}, "shop"), "1111100000");
+  EXPECT_EQ(Allowed(access, {.token = "ds"}, "shop"), "1111000000");
+  EXPECT_EQ(Allowed(access, {.token = "ds"}, "other"), "1100000000");
+  EXPECT_EQ(Allowed(access, {.token = "two"}, "shop"), "1111000000");
+  EXPECT_EQ(Allowed(access, {.token = "two"}, "bank"), "1111001110") << "by its other line";
+  EXPECT_EQ(Allowed(access, {.token = "m"}, "shop"), "1100010000");
+  EXPECT_EQ(access.WhyNot({.token = "ds"}), Code::kForbidden);
+  EXPECT_EQ(access.WhyNot({.token = "m"}), Code::kForbidden);
+  EXPECT_EQ(access.WhyNot({.token = "wrong"}), Code::kUnauthenticated);
+  EXPECT_EQ(access.WhyNot({.local = true}), Code::kUnauthenticated);
   EXPECT_TRUE(access.MaySomewhere(Operation::kReadConfig, {.token = "r"}));
   EXPECT_FALSE(access.MaySomewhere(Operation::kWriteConfig, {.token = "r"}));
   EXPECT_FALSE(access.MaySomewhere(Operation::kReadConfig, {.token = "d"}));
@@ -57,8 +67,9 @@ TEST(Access, WithOneATokenMayWhatItsRoleSays) {
 TEST(Access, DecisionsAndMetricsCanBeLeftOpen) {
   Access access({.decisions_open = true, .metrics_open = true});
   access.Use(Some());
-  EXPECT_EQ(Allowed(access, {}, "shop"), "111110000");
+  EXPECT_EQ(Allowed(access, {}, "shop"), "1111110000");
   EXPECT_TRUE(access.decisions_open());
+  EXPECT_TRUE(access.ReachOf("ds")->all) << "a token takes nothing away";
 }
 
 TEST(Access, TheDocumentationHasTheTable) {
@@ -118,8 +129,7 @@ TEST_F(TokenFile, IsReadAgainAndABadOneChangesNothing) {
   EXPECT_FALSE(access.May(Operation::kWriteConfig, "", {.token = "a"}));
   EXPECT_TRUE(access.May(Operation::kWriteConfig, "", {.token = "b"}));
   EXPECT_GT(access.version().load(), version);
-  for (const char* bad :
-       {"", "c", "c read", "c admin *", "c read * x", "c decide shop", "c metrics shop"}) {
+  for (const char* bad : {"", "c", "c read", "c admin *", "c read * x", "c metrics shop"}) {
     Write(bad, 0600);
     EXPECT_TRUE(access.Load()) << bad;
     EXPECT_TRUE(access.May(Operation::kWriteConfig, "", {.token = "b"}));

@@ -22,7 +22,7 @@ SettleRequest Asked(Limiter& limiter, uint64_t cost) {
 }
 
 Result<Settled> Settle(Limiter& limiter, const SettleRequest& request) {
-  const std::string answer = SettleAnswer(limiter, SettleQuestion(request), kStart);
+  const std::string answer = SettleAnswer(limiter, *SettleQuestion(request), kStart);
   return ReadSettleAnswer({Outcome::kAnswered, answer});
 }
 
@@ -56,16 +56,40 @@ RC_GTEST_PROP(SettleElsewhere, AnyBytesAreAnErrorOrAnAnswer, (const std::string&
   RC_ASSERT(read.ok() == (bytes.size() == 18 && bytes[0] == 1 && bytes[1] == 0));
 }
 
+TEST(SettleElsewhere, ATokenSettlesOnlyWhereItReaches) {
+  const auto limiter = testing::Open(kRules);
+  SettleRequest request = Asked(*limiter, 2);
+  const Reach elsewhere{.namespaces = {"bank", ""}}, here{.namespaces = {"bank", "shop"}}, none;
+  for (const Reach* reach : {&elsewhere, &none}) {
+    request.reach = reach;
+    EXPECT_EQ(Settle(*limiter, request).error().code, Code::kUnknownTicket);
+  }
+  request.reach = &here;
+  EXPECT_EQ(*SettleQuestion(request), std::string("\x01\x02", 2) +
+                                          SettleQuestion({request.ticket, 2})->substr(2) +
+                                          "\x04"
+                                          "bank\x04"
+                                          "shop");
+  const std::string cut = SettleQuestion(request)->substr(0, 28);
+  EXPECT_EQ(SettleAnswer(*limiter, cut, kStart).substr(0, 2), "\x01\x03") << "is not read";
+  ASSERT_TRUE(Settle(*limiter, request).ok());
+  Reach many;
+  for (int i = 0; i < 10; ++i)
+    many.namespaces.push_back(std::string(200, static_cast<char>('a' + i)));
+  request.reach = &many;
+  EXPECT_FALSE(SettleQuestion(request)) << "too long";
+}
+
 // Nodes of other versions, and with other processors, read these.
 TEST(SettleElsewhere, TheBytesBetweenNodesAreTheseForEver) {
   const SettleRequest request{{0x0102030405060708, 0x090a0b0c0d0e0f10}, 0x1112131415161718};
-  EXPECT_EQ(SettleQuestion(request),
+  EXPECT_EQ(*SettleQuestion(request),
             std::string("\x01\x01"
                         "\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10"
                         "\x11\x12\x13\x14\x15\x16\x17\x18",
                         26));
   const auto limiter = testing::Open(kRules);
-  EXPECT_EQ(SettleAnswer(*limiter, SettleQuestion(Asked(*limiter, 2)), kStart),
+  EXPECT_EQ(SettleAnswer(*limiter, *SettleQuestion(Asked(*limiter, 2)), kStart),
             std::string("\x01\x00\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x08", 18));
 
   const auto answer = [](const std::string& bytes) {

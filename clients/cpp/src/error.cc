@@ -14,6 +14,7 @@ std::string_view CodeName(Code code) {
     case Code::kUnknownTransfer: return "unknown_transfer";
     case Code::kUnknownTicket: return "unknown_ticket";
     case Code::kUnauthenticated: return "unauthenticated";
+    case Code::kForbidden: return "forbidden";
     case Code::kOverloaded: return "overloaded";
     case Code::kUnavailable: return "unavailable";
     case Code::kDeadlineExceeded: return "deadline_exceeded";

@@ -126,7 +126,7 @@ Complaint ReadComplaint(const std::string& text) {
     Code code;
     bool of_client;
   };
-  static constexpr std::array<Row, 12> kRows = {{
+  static constexpr std::array<Row, 13> kRows = {{
       {"BAD_REQUEST", Code::kBadRequest, true},
       {"UNKNOWN_NAMESPACE", Code::kUnknownNamespace, true},
       {"UNKNOWN_RESOURCE", Code::kUnknownResource, true},
@@ -137,6 +137,7 @@ Complaint ReadComplaint(const std::string& text) {
       {"UNAUTHENTICATED", Code::kUnauthenticated, true},
       {"NOAUTH", Code::kUnauthenticated, true},
       {"WRONGPASS", Code::kUnauthenticated, true},
+      {"NOPERM", Code::kForbidden, true},
       {"OVERLOADED", Code::kOverloaded, false},
       {"UNAVAILABLE", Code::kUnavailable, false},
   }};

@@ -7,14 +7,14 @@ from typing import Any
 # As gRPC numbers them. These are about the request itself: another server would say the same.
 _STATUS_NAMES = {
     0: "ok", 1: "cancelled", 2: "unknown", 3: "bad_request", 4: "deadline_exceeded", 5: "not_found",
-    6: "already_exists", 7: "permission_denied", 8: "overloaded", 9: "failed_precondition",
+    6: "already_exists", 7: "forbidden", 8: "overloaded", 9: "failed_precondition",
     10: "conflict", 11: "out_of_range", 12: "unimplemented", 13: "internal", 14: "unavailable",
     15: "data_loss", 16: "unauthenticated"}
 _CLIENT_STATUSES = frozenset({3, 5, 6, 7, 9, 10, 11, 16})
 _CODES = frozenset({
     "bad_request", "unknown_namespace", "unknown_resource", "wrong_kind", "not_held",
-    "unknown_transfer", "unknown_ticket", "unauthenticated", "overloaded", "unavailable",
-    "read_only", "conflict"})
+    "unknown_transfer", "unknown_ticket", "unauthenticated", "forbidden", "overloaded",
+    "unavailable", "read_only", "conflict"})
 
 DEADLINE_EXCEEDED, INTERNAL, UNAVAILABLE = 4, 13, 14
 

@@ -22,7 +22,9 @@ void SendText(http::Responder& responder, int status, std::string_view text) {
 class Asked final : public http::LateCall<DescriptorCall, Asked> {
  public:
   void Send(http::Responder& responder) const {
-    if (decision.error == Code::kBadRequest) return SendText(responder, 400, decision.message);
+    if (decision.error == Code::kBadRequest || decision.error == Code::kForbidden) {
+      return SendText(responder, HttpStatus(decision.error), decision.message);
+    }
     if (decision.error != Code::kOk) {
       return SendText(responder, 500,
                       std::string(CodeName(decision.error)).append(": ").append(decision.message));

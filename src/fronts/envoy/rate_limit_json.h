@@ -8,8 +8,8 @@
 
 namespace weir {
 
-// Answers 200 OK, 429 over a limit, 400 with what is wrong, 500 for what fails here. `limiter` outlives
-// the handler.
+// Answers 200 OK, 429 over a limit, 400 with what is wrong, 403 for a domain beyond the reach of whoever
+// asks, 500 for what fails here. `limiter` outlives the handler.
 http::Handler RateLimitJson(Limiter& limiter, EnvoyOptions options = {});
 
 }  // namespace weir

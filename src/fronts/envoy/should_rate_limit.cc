@@ -199,6 +199,7 @@ void AddEnvoyService(MethodTable& methods, Limiter& limiter, const EnvoyOptions&
                      Ask(scratch.request, *call);
                      call->home = &context.link.executor();
                      call->patience = context.patience;
+                     call->reach = context.reach;
                      call->limiter = &limiter;
                      call->options = &options;
                      call->stream = &context.stream;

@@ -38,6 +38,7 @@ void GrpcCall::Clear() {
   partial_since = finished_at = {};
   timeout.reset();
   metadata.Clear();
+  reach = &kEverywhere;
   Empty(in);
   Empty(out);
   status.code = GrpcCode::kOk;

@@ -59,6 +59,7 @@ struct GrpcCall final : CallStream {
   Instant partial_since{};  // of a streaming one: since when a part of a message has been there
   Instant finished_at{};    // when its end was known
   CallMetadata metadata;
+  const Reach* reach = &kEverywhere;  // of whoever shows its token
 
   std::string in;   // what came and was not used
   std::string out;  // what is to be sent, from `sent` on

@@ -18,6 +18,7 @@ GrpcCode ToGrpcCode(Code code) {
     case Code::kWrongKind: return GrpcCode::kFailedPrecondition;
     case Code::kConflict: return GrpcCode::kAborted;
     case Code::kUnauthenticated: return GrpcCode::kUnauthenticated;
+    case Code::kForbidden: return GrpcCode::kPermissionDenied;
     case Code::kOverloaded: return GrpcCode::kResourceExhausted;
     case Code::kUnavailable: return GrpcCode::kUnavailable;
   }

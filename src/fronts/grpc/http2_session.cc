@@ -8,7 +8,6 @@
 #include <new>
 
 #include "fronts/grpc/grpc_timeout.h"
-#include "fronts/letters.h"
 
 namespace weir {
 namespace {
@@ -382,8 +381,7 @@ void Http2Session::BeginCall(GrpcCall& call) {
   } else if (call.method == nullptr) {
     Finish(call, {GrpcCode::kUnimplemented, "there is no such method"});
   } else if (options_.policy != nullptr && !May(call)) {
-    Finish(call,
-           ToGrpcStatus(Code::kUnauthenticated, "a token is needed: authorization: Bearer TOKEN"));
+    // is answered
   } else if (call.bad_timeout) {
     Finish(call, {GrpcCode::kInvalidArgument, "grpc-timeout is not digits and a unit"});
   } else if (call.PastDeadline(*now_)) {
@@ -395,17 +393,6 @@ void Http2Session::BeginCall(GrpcCall& call) {
   } else if (call.method->streaming) {
     call.streaming = call.method->streaming(call, Context(call));
   }
-}
-
-bool Http2Session::May(const GrpcCall& call) const {
-  constexpr std::string_view kBearer = "bearer ";
-  std::string_view token = call.metadata.Find("authorization").value_or("");
-  if (IsWord(token.substr(0, kBearer.size()), kBearer)) {
-    token.remove_prefix(kBearer.size());
-  } else {
-    token = {};
-  }
-  return options_.policy->May(call.method->what, "", {.token = token});
 }
 
 bool Http2Session::FitsHead(GrpcCall& call, std::string_view head, size_t& length) {

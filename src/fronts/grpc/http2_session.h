@@ -94,7 +94,8 @@ class Http2Session : public Protocol {
   void Take(std::string_view in);
   void EndIfLate(GrpcCall& call);
   void BeginCall(GrpcCall& call);
-  bool May(const GrpcCall& call) const;
+  // Whether the call may be made at all; where, is in its reach. Else it is refused.
+  bool May(GrpcCall& call);
   void HalfClose(GrpcCall& call);
   void AnswerUnary(GrpcCall& call);
   // Uses up the messages of a streaming call; of a unary one only looks whether it is as it should.
@@ -110,7 +111,7 @@ class Http2Session : public Protocol {
   GrpcCall& TakeCall(int32_t stream);
   void GiveBack(GrpcCall& call);
   CallContext Context(GrpcCall& call) {
-    return {*now_, link_, link_.peer(), call.metadata, call, call.Patience(*now_)};
+    return {*now_, link_, link_.peer(), call.metadata, call, call.Patience(*now_), call.reach};
   }
   void AbandonWaiter(GrpcCall& call);
   size_t most_bytes() const {

@@ -1,5 +1,6 @@
-// The calls of a connection: found, taken from a pool, given back to it.
+// The calls of a connection: found, taken from a pool, given back to it; and who may make them.
 #include "fronts/grpc/http2_session.h"
+#include "fronts/letters.h"
 
 namespace weir {
 
@@ -53,6 +54,29 @@ void Http2Session::DropPool() {
   calls_.clear();
   calls_.shrink_to_fit();
   ended_.clear();
+}
+
+bool Http2Session::May(GrpcCall& call) {
+  constexpr std::string_view kBearer = "bearer ";
+  std::string_view token = call.metadata.Find("authorization").value_or("");
+  if (IsWord(token.substr(0, kBearer.size()), kBearer)) {
+    token.remove_prefix(kBearer.size());
+  } else {
+    token = {};
+  }
+  const Asker who{.token = token};
+  if (call.method->what == Operation::kDecide) {
+    call.reach = options_.policy->ReachOf(token);
+    if (call.reach != nullptr) return true;
+    call.reach = &kNowhere;
+  } else if (options_.policy->MaySomewhere(call.method->what, who)) {
+    return true;
+  }
+  const Code why = options_.policy->WhyNot(who);
+  Finish(call, ToGrpcStatus(why, why == Code::kForbidden
+                                     ? kNotThisToken
+                                     : "a token is needed: authorization: Bearer TOKEN"));
+  return false;
 }
 
 }  // namespace weir

@@ -44,7 +44,8 @@ struct CallContext {
   std::string_view peer;
   const CallMetadata& metadata;
   CallStream& stream;
-  Duration patience;  // what is left of the time that the peer gives it
+  Duration patience;   // what is left of the time that the peer gives it
+  const Reach* reach;  // of whoever asks for decisions; not null
 };
 
 class StreamingCall {
@@ -105,6 +106,7 @@ class MethodTable {
     }
     return nullptr;
   }
+  const std::vector<Method>& all() const { return methods_; }
   // "package.Service", each once, in the order of their methods.
   std::vector<std::string> Services() const;
 

@@ -65,6 +65,7 @@ UnaryHandler Deciding(Limiter& limiter, DecideCall::Ask ask) {
     call->request = ToRequest(message);
     call->home = &context.link.executor();
     call->patience = context.patience;
+    call->reach = context.reach;
     call->limiter = &limiter;
     call->stream = &context.stream;
     const When when = limiter.Decide(*call, context.now);
@@ -114,7 +115,7 @@ UnaryHandler Settling(Limiter& limiter) {
     const std::optional<Ticket> ticket = Ticket::Parse(message.ticket());
     if (!ticket) return NotATicket();
     std::unique_ptr<UnarySettle> call = UnarySettle::Pool().Take();
-    call->request = {*ticket, message.cost()};
+    call->request = {*ticket, message.cost(), context.reach};
     call->home = &context.link.executor();
     call->patience = context.patience;
     call->limiter = &limiter;

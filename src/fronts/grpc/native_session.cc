@@ -32,15 +32,15 @@ class Session : public StreamingCall {
       context.link.CountRefused();
       Refuse(request.id());
     } else if (request.has_reserve()) {
-      Reserve(request.id(), request.reserve(), context.now);
+      Reserve(request.id(), request.reserve(), context);
     } else if (request.has_settle()) {
-      Settle(request.id(), request.settle(), context.now);
+      Settle(request.id(), request.settle(), context);
     } else if (request.has_request() || request.has_peek()) {
-      Decide(request, context.now);
+      Decide(request, context);
     } else {
       v1::SessionResponse& response = arena.New<v1::SessionResponse>();
       response.set_id(request.id());
-      const GrpcStatus status = Answer(request, context.now, response);
+      const GrpcStatus status = Answer(request, context, response);
       if (!status.ok()) SetError(status, *response.mutable_error());
       Write(response);
     }
@@ -64,15 +64,15 @@ class Session : public StreamingCall {
   }
 
  private:
-  GrpcStatus Answer(const v1::SessionRequest& request, const Turn& now,
+  GrpcStatus Answer(const v1::SessionRequest& request, const CallContext& context,
                     v1::SessionResponse& response) {
     switch (request.operation_case()) {
       case v1::SessionRequest::kRelease:
-        return Release(request.release(), now, *response.mutable_released());
+        return Release(request.release(), context, *response.mutable_released());
       case v1::SessionRequest::kTransfer:
-        return Transfer(request.transfer(), now, *response.mutable_transferred());
+        return Transfer(request.transfer(), context, *response.mutable_transferred());
       case v1::SessionRequest::kSeize:
-        return Seize(request.seize(), now, *response.mutable_seized());
+        return Seize(request.seize(), context, *response.mutable_seized());
       case v1::SessionRequest::kRequest:
       case v1::SessionRequest::kPeek:
       case v1::SessionRequest::kReserve:
@@ -82,8 +82,10 @@ class Session : public StreamingCall {
     return ToGrpcStatus(Code::kBadRequest, "no operation that is known");
   }
 
-  void Reserve(uint64_t id, const v1::ReserveRequest& message, const Turn& now) {
-    const ReserveRequest request = ToReserve(message);
+  void Reserve(uint64_t id, const v1::ReserveRequest& message, const CallContext& context) {
+    const Turn& now = context.now;
+    ReserveRequest request = ToReserve(message);
+    request.reach = context.reach;
     waiting_ += 1;
     ReserveOnThread(
         *way_back_, now, request.wait > Duration::zero(),
@@ -95,26 +97,27 @@ class Session : public StreamingCall {
         });
   }
 
-  void Decide(const v1::SessionRequest& request, const Turn& now) {
+  void Decide(const v1::SessionRequest& request, const CallContext& context) {
     std::unique_ptr<SessionDecide> call = SessionDecide::Pool().Take();
     const bool peek = request.has_peek();
     call->ask = peek ? DecideCall::Ask::kPeek : DecideCall::Ask::kRequest;
     call->request = ToRequest(peek ? request.peek() : request.request());
     call->home = &stream_.link().executor();
+    call->reach = context.reach;
     call->id = request.id();
-    if (limiter_.Decide(*call, now) == When::kLater) return Await(*call.release());
+    if (limiter_.Decide(*call, context.now) == When::kLater) return Await(*call.release());
     WriteDecision(*call);
     SessionDecide::Pool().GiveBack(std::move(call));
   }
 
-  void Settle(uint64_t id, const v1::SettleRequest& message, const Turn& now) {
+  void Settle(uint64_t id, const v1::SettleRequest& message, const CallContext& context) {
     const std::optional<Ticket> ticket = Ticket::Parse(message.ticket());
     if (!ticket) return WriteError(id, NotATicket());
     std::unique_ptr<SessionSettle> call = SessionSettle::Pool().Take();
-    call->request = {*ticket, message.cost()};
+    call->request = {*ticket, message.cost(), context.reach};
     call->home = &stream_.link().executor();
     call->id = id;
-    if (limiter_.Settle(*call, now) == When::kLater) return Await(*call.release());
+    if (limiter_.Settle(*call, context.now) == When::kLater) return Await(*call.release());
     WriteSettled(*call);
     SessionSettle::Pool().GiveBack(std::move(call));
   }
@@ -220,32 +223,37 @@ class Session : public StreamingCall {
     FinishIfDone();
   }
 
-  GrpcStatus Release(const v1::ReleaseRequest& message, const Turn& now, v1::Released& answer) {
+  GrpcStatus Release(const v1::ReleaseRequest& message, const CallContext& context,
+                     v1::Released& answer) {
     const std::optional<Ticket> hold = Ticket::Parse(message.hold());
     if (!hold) return ToGrpcStatus(Code::kBadRequest, "hold: not 32 hexadecimal digits");
     if (message.has_copies() && message.copies() == 0) return NoCopies();
-    const Result<uint64_t> left = limiter_.Release(HeldBy(now), *hold, message.copies(), now);
+    const Result<uint64_t> left =
+        limiter_.Release(HeldBy(context.now), *hold, message.copies(), context.now, context.reach);
     if (!left) return ToGrpcStatus(left.error());
     answer.set_copies(*left);
     return {};
   }
 
-  GrpcStatus Transfer(const v1::TransferRequest& message, const Turn& now,
+  GrpcStatus Transfer(const v1::TransferRequest& message, const CallContext& context,
                       v1::Transferred& answer) {
     const std::optional<Ticket> hold = Ticket::Parse(message.hold());
     if (!hold) return ToGrpcStatus(Code::kBadRequest, "hold: not 32 hexadecimal digits");
     if (message.has_copies() && message.copies() == 0) return NoCopies();
     const Result<Ticket> transfer =
-        limiter_.Transfer(HeldBy(now), *hold, message.copies(), FromMillis(message.ttl_ms()), now);
+        limiter_.Transfer(HeldBy(context.now), *hold, message.copies(),
+                          FromMillis(message.ttl_ms()), context.now, context.reach);
     if (!transfer) return ToGrpcStatus(transfer.error());
     answer.set_transfer(transfer->ToString());
     return {};
   }
 
-  GrpcStatus Seize(const v1::SeizeRequest& message, const Turn& now, v1::Seized& answer) {
+  GrpcStatus Seize(const v1::SeizeRequest& message, const CallContext& context,
+                   v1::Seized& answer) {
     const std::optional<Ticket> transfer = Ticket::Parse(message.transfer());
     if (!transfer) return ToGrpcStatus(Code::kBadRequest, "transfer: not 32 hexadecimal digits");
-    const Result<Seized> seized = limiter_.Seize(HeldBy(now), *transfer, now);
+    const Result<Seized> seized =
+        limiter_.Seize(HeldBy(context.now), *transfer, context.now, context.reach);
     if (!seized) return ToGrpcStatus(seized.error());
     FillSeized(*seized, answer);
     return {};

@@ -201,7 +201,8 @@ void Connection::Handle(const RequestHead& head, std::string_view body, const Tu
   }
   if (found.handler == nullptr) return RefuseRoute(found, head);
   const Asker who = gate_.WhoAsks(found.what, head, link_.from_loopback());
-  if (const auto refusal = gate_.Refuse(found.what, head, who)) return RefuseAsker(*refusal);
+  const Reach* reach = nullptr;
+  if (const auto refusal = gate_.Refuse(found.what, head, who, reach)) return RefuseAsker(*refusal);
   Query& query = ThreadHeadScratch().query;
   if (!query.Parse(head.query)) {
     std::string text;
@@ -217,6 +218,7 @@ void Connection::Handle(const RequestHead& head, std::string_view body, const Tu
                             .peer = link_.peer(),
                             .who = who,
                             .policy = gate_.policy(),
+                            .reach = reach,
                             .now = now,
                             .link = &link_,
                             .way_back = way_back_.get()};

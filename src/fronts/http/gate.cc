@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fronts/codes.h"
 #include "fronts/http/address.h"
 #include "fronts/letters.h"
 
@@ -74,8 +75,9 @@ Asker Gate::WhoAsks(Operation what, const RequestHead& head, bool from_loopback)
   return who;
 }
 
-std::optional<Gate::Refusal> Gate::Refuse(Operation what, const RequestHead& head,
-                                          const Asker& who) const {
+std::optional<Gate::Refusal> Gate::Refuse(Operation what, const RequestHead& head, const Asker& who,
+                                          const Reach*& reach) const {
+  reach = &kEverywhere;
   if (Decides(what)) {
     if (!head.origin.empty() && !head.beyond_pages && !head.is_1_0 && !IsJson(head.content_type) &&
         IsForeign(head.origin) && !Lists(head.origin)) {
@@ -83,10 +85,15 @@ std::optional<Gate::Refusal> Gate::Refuse(Operation what, const RequestHead& hea
                      "a web page of another site may not ask; --cors ORIGIN allows it, and what is "
                      "no page sends its body as application/json"};
     }
-    if (options_.decisions_open) return std::nullopt;
+    if (options_.decisions_open || options_.policy == nullptr) return std::nullopt;
+    reach = options_.policy->ReachOf(who.token);
+    if (reach != nullptr) return std::nullopt;
+  } else if (options_.policy == nullptr || options_.policy->MaySomewhere(what, who)) {
+    return std::nullopt;
   }
-  if (options_.policy == nullptr || options_.policy->MaySomewhere(what, who)) return std::nullopt;
-  return Refusal{401, CodeName(Code::kUnauthenticated), kTokenNeeded};
+  const Code why = options_.policy->WhyNot(who);
+  return Refusal{HttpStatus(why), CodeName(why),
+                 why == Code::kForbidden ? kNotThisToken : kTokenNeeded};
 }
 
 std::string Gate::CorsHeaders(std::string_view origin) {

@@ -51,8 +51,10 @@ class Gate {
     int status;
     std::string_view code, message;
   };
-  // Whether he may do it on some namespace; on which, the handler asks.
-  std::optional<Refusal> Refuse(Operation what, const RequestHead& head, const Asker& who) const;
+  // Whether he may do it on some namespace; on which, the handler asks, of decisions by the reach that
+  // is written to `reach`.
+  std::optional<Refusal> Refuse(Operation what, const RequestHead& head, const Asker& who,
+                                const Reach*& reach) const;
 
   const AccessPolicy* policy() const { return options_.policy; }
   // Is this the origin of pages that may ask for decisions?

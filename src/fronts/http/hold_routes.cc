@@ -89,6 +89,7 @@ void Reserve(Limiter& limiter, const HttpRequest& http, Responder given) {
   if (const std::optional<Error> error = ReadReserve(http.body, session, request)) {
     return SendError(std::move(given), *error);
   }
+  request.reach = http.reach;
   const auto responder = std::make_shared<Responder>(std::move(given));
   const uint64_t least = request.min_copies.value_or(request.copies);
   ReserveOnThread(
@@ -115,7 +116,7 @@ void Release(Limiter& limiter, const HttpRequest& http, Responder responder) {
     return SendError(std::move(responder), *error);
   }
   const Result<uint64_t> left =
-      limiter.Release(request.session, request.hold, request.copies, http.now);
+      limiter.Release(request.session, request.hold, request.copies, http.now, http.reach);
   if (!left) return SendError(std::move(responder), left.error());
   SendJson(responder, "{\"copies\":" + std::to_string(*left) + "}");
 }
@@ -125,8 +126,8 @@ void Transfer(Limiter& limiter, const HttpRequest& http, Responder responder) {
   if (const std::optional<Error> error = ReadTransfer(http.body, request)) {
     return SendError(std::move(responder), *error);
   }
-  const Result<Ticket> transfer =
-      limiter.Transfer(request.session, request.hold, request.copies, request.ttl, http.now);
+  const Result<Ticket> transfer = limiter.Transfer(request.session, request.hold, request.copies,
+                                                   request.ttl, http.now, http.reach);
   if (!transfer) return SendError(std::move(responder), transfer.error());
   SendJson(responder, "{\"transfer\":\"" + transfer->ToString() + "\"}");
 }
@@ -136,7 +137,8 @@ void Seize(Limiter& limiter, const HttpRequest& http, Responder responder) {
   if (const std::optional<Error> error = ReadSeize(http.body, request)) {
     return SendError(std::move(responder), *error);
   }
-  const Result<Seized> seized = limiter.Seize(request.session, request.transfer, http.now);
+  const Result<Seized> seized =
+      limiter.Seize(request.session, request.transfer, http.now, http.reach);
   if (!seized) return SendError(std::move(responder), seized.error());
   std::string body;
   AppendSeized(body, *seized);

@@ -25,6 +25,7 @@ struct HttpRequest {
   std::string_view peer;                 // the address at the other end of the connection
   Asker who;                             // asks
   const AccessPolicy* policy = nullptr;  // null: everybody may do everything
+  const Reach* reach = &kEverywhere;     // of who asks, where he asks for decisions
   Turn::Field now;
   Link* link = nullptr;         // for handlers that answer later, from another thread: Post
   WayBack* way_back = nullptr;  // the same, where the connection may be gone by then

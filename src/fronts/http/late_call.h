@@ -27,6 +27,7 @@ class LateCall : public Call, public Waiter {
   static void Ask(std::unique_ptr<Self> call, Limiter& limiter, const HttpRequest& http,
                   Responder responder) {
     call->home = http.link == nullptr ? nullptr : &http.link->executor();
+    ReachOf(*call) = http.reach;
     if (AskLimiter(limiter, *call, http.now) == When::kNow) {
       call->Send(responder);
       return Pool().GiveBack(std::move(call));
@@ -52,6 +53,9 @@ class LateCall : public Call, public Waiter {
   }
 
  private:
+  static const Reach*& ReachOf(DecideCall& call) { return call.reach; }
+  static const Reach*& ReachOf(DescriptorCall& call) { return call.reach; }
+  static const Reach*& ReachOf(SettleCall& call) { return call.request.reach; }
   static When AskLimiter(Limiter& limiter, DecideCall& call, Instant now) {
     return limiter.Decide(call, now);
   }

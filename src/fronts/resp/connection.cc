@@ -41,7 +41,7 @@ Connection::Scratch& Connection::ThreadScratch() {
   return scratch;
 }
 
-const Connection::Row* Connection::Find(std::string_view name) {
+std::span<const Connection::Row> Connection::Table() {
   // The frequent ones first.
   static constexpr Row kTable[] = {
       {"weir.request", 4, 9, nullptr, &Connection::ReadRequestWords, false, true},
@@ -66,10 +66,20 @@ const Connection::Row* Connection::Find(std::string_view name) {
       {"post", 1, kAny, &Connection::Stranger, nullptr, true},
       {"host:", 1, kAny, &Connection::Stranger, nullptr, true},
   };
-  for (const Row& row : kTable) {
+  return kTable;
+}
+
+const Connection::Row* Connection::Find(std::string_view name) {
+  for (const Row& row : Table()) {
     if (IsWord(name, row.name)) return &row;
   }
   return nullptr;
+}
+
+std::vector<std::string_view> Connection::Commands() {
+  std::vector<std::string_view> names;
+  for (const Row& row : Table()) names.push_back(row.name);
+  return names;
 }
 
 Connection::Connection(Link& link, Limiter& limiter, const RespOptions& options, uint64_t id)
@@ -77,7 +87,7 @@ Connection::Connection(Link& link, Limiter& limiter, const RespOptions& options,
       limiter_(limiter),
       options_(options),
       id_(id),
-      open_(!options.password || !options.password_needed),
+      reach_(StrangersReach()),
       way_back_(WayBack::To(link)) {}
 
 size_t Connection::Receive(std::string_view in, const Turn& now) {
@@ -106,8 +116,8 @@ size_t Connection::Receive(std::string_view in, const Turn& now) {
 void Connection::Carry(const Words& words, bool copied, const Turn& now, Scratch& scratch) {
   const Row* const row = Find(words[0]);
   const bool good = row != nullptr && words.size() >= row->least && words.size() <= row->most &&
-                    (open_ || row->before_login);
-  if (good && open_) link_.Trust();
+                    (open() || row->before_login);
+  if (good && open()) link_.Trust();
   if (good && row->read != nullptr) return AddToBatch(row->read, words, copied, now, scratch);
   DecideBatch(now, scratch);
   if (!good) return Refuse(row, words);
@@ -116,7 +126,10 @@ void Connection::Carry(const Words& words, bool copied, const Turn& now, Scratch
 
 void Connection::AddToBatch(Reader read, const Words& words, bool copied, const Turn& now,
                             Scratch& scratch) {
-  if (const Mistake mistake = (this->*read)(words, scratch.Next())) {
+  Asked& asked = scratch.Next();
+  asked.home = &link_.executor();
+  asked.reach = reach_;
+  if (const Mistake mistake = (this->*read)(words, asked)) {
     DecideBatch(now, scratch);
     return WriteMistake(mistake);
   }
@@ -149,7 +162,7 @@ void Connection::WriteMistake(const Mistake& mistake) {
 }
 
 void Connection::Refuse(const Row* row, const Words& words) {
-  if (!open_ && (row == nullptr || !row->before_login)) {
+  if (!open() && (row == nullptr || !row->before_login)) {
     return Answer().Error("NOAUTH", "Authentication required.");
   }
   if (row != nullptr) {

@@ -12,7 +12,9 @@
 // function that answers.
 #pragma once
 
+#include <span>
 #include <string>
+#include <vector>
 
 #include "fronts/answer_line.h"
 #include "fronts/protocol.h"
@@ -45,6 +47,8 @@ class Connection : public Protocol {
   bool idle() const override { return !partial_ && !session_ && !owes(); }
   bool answering() const override { return waiting_ || line_.full(); }
   bool owes() const override { return waiting_ || !line_.empty(); }
+  // The names of all that are understood, in small letters.
+  static std::vector<std::string_view> Commands();
   bool done() const override { return (done_ || (draining_ && !partial_)) && !owes(); }
 
  private:
@@ -55,8 +59,13 @@ class Connection : public Protocol {
   // What a request is made of; the reader of its words.
   using Reader = Mistake (Connection::*)(const Words&, Asked&);
 
+  static std::span<const Row> Table();
   static const Row* Find(std::string_view name);
-  bool Open() const { return !options_.password || !options_.password_needed; }
+  // Of whoever has given no password; null: he may do nothing.
+  const Reach* StrangersReach() const {
+    return !options_.password || !options_.password_needed ? &kEverywhere : nullptr;
+  }
+  bool open() const { return reach_ != nullptr; }
   static Scratch& ThreadScratch();
   Reply Answer() { return Reply(line_.out(), form_); }
   void Carry(const Words& words, bool copied, const Turn& now, Scratch& scratch);
@@ -106,7 +115,7 @@ class Connection : public Protocol {
 
   CommandParser parser_;
   Form form_ = Form::kResp2;
-  bool open_;                    // no password is needed, or it was given
+  const Reach* reach_;           // null: a password is needed
   std::string password_;         // that was given
   uint64_t passwords_seen_ = 0;  // the version of those that it was right among
   bool partial_ = false;         // a command has come, or begun, and is not answered

@@ -34,6 +34,7 @@ void Connection::GoOn() {
 void Connection::Reserve(const Words& words, const Turn& now) {
   ReserveRequest request;
   if (const Mistake mistake = ReadReserve(words, request)) return WriteMistake(mistake);
+  request.reach = reach_;
   const auto answer = [this](const Result<Reservation>& reservation, const Turn&) {
     Reply reply = Answer();
     WriteReservation(reservation, reply);
@@ -48,7 +49,8 @@ void Connection::Reserve(const Words& words, const Turn& now) {
 void Connection::Release(const Words& words, const Turn& now) {
   HoldWords request;
   if (const Mistake mistake = ReadRelease(words, request)) return WriteMistake(mistake);
-  const Result<uint64_t> left = limiter_.Release(Session(now), request.hold, request.copies, now);
+  const Result<uint64_t> left =
+      limiter_.Release(Session(now), request.hold, request.copies, now, reach_);
   Reply reply = Answer();
   if (!left) return reply.Error(left.error().code, left.error().message);
   WriteReleased(*left, reply);
@@ -58,7 +60,7 @@ void Connection::Transfer(const Words& words, const Turn& now) {
   HoldWords request;
   if (const Mistake mistake = ReadTransfer(words, request)) return WriteMistake(mistake);
   const Result<Ticket> transfer =
-      limiter_.Transfer(Session(now), request.hold, request.copies, request.ttl, now);
+      limiter_.Transfer(Session(now), request.hold, request.copies, request.ttl, now, reach_);
   Reply reply = Answer();
   if (!transfer) return reply.Error(transfer.error().code, transfer.error().message);
   WriteTransfer(*transfer, reply);
@@ -67,7 +69,7 @@ void Connection::Transfer(const Words& words, const Turn& now) {
 void Connection::Seize(const Words& words, const Turn& now) {
   Ticket transfer;
   if (const Mistake mistake = ReadSeize(words, transfer)) return WriteMistake(mistake);
-  const Result<Seized> seized = limiter_.Seize(Session(now), transfer, now);
+  const Result<Seized> seized = limiter_.Seize(Session(now), transfer, now, reach_);
   Reply reply = Answer();
   if (!seized) return reply.Error(seized.error().code, seized.error().message);
   WriteSeized(*seized, reply);

@@ -36,13 +36,11 @@ void Connection::Asked::Abandoned(const Turn& now) {
 
 Mistake Connection::ReadRequestWords(const Words& words, Asked& asked) {
   asked.ask = DecideCall::Ask::kRequest;
-  asked.home = &link_.executor();
   return ReadRequest(words, asked.request);
 }
 
 Mistake Connection::ReadPeekWords(const Words& words, Asked& asked) {
   asked.ask = DecideCall::Ask::kPeek;
-  asked.home = &link_.executor();
   return ReadRequest(words, asked.request);
 }
 
@@ -51,7 +49,6 @@ Mistake Connection::ReadThrottleWords(const Words& words, Asked& asked) {
     return {"", "limits carried by a request are switched off (--adhoc off)"};
   }
   asked.ask = DecideCall::Ask::kAdhoc;
-  asked.home = &link_.executor();
   return ReadThrottle(words, asked.adhoc);
 }
 
@@ -84,7 +81,7 @@ void Connection::Settle(const Words& words, const Turn& now) {
   if (!cost.mistake.empty()) return WriteMistake({"cost", cost.mistake});
   std::unique_ptr<Settling> settling = Settling::Pool().Take();
   settling->home = &link_.executor();
-  settling->request = {*ticket, cost.value};
+  settling->request = {*ticket, cost.value, reach_};
   if (limiter_.Settle(*settling, now) == When::kLater) return settling.release()->WaitIn(*this);
   settling->Write(Answer());
   settling.release()->Done();

@@ -26,8 +26,9 @@ void Connection::Ping(const Words& words, const Turn& /*now*/) {
 void Connection::Echo(const Words& words, const Turn& /*now*/) { Answer().Bulk(words[1]); }
 
 bool Connection::LogIn(std::string_view password) {
-  if (options_.password && !options_.password(password)) return false;
-  open_ = true;
+  const Reach* reach = options_.password ? options_.password(password) : &kEverywhere;
+  if (reach == nullptr) return false;
+  reach_ = reach;
   if (!options_.password) return true;
   password_ = password;
   link_.Trust();
@@ -40,10 +41,11 @@ void Connection::LookAtPasswordAgain() {
   const uint64_t version = options_.passwords_version->load(std::memory_order_acquire);
   if (version == passwords_seen_) return;
   passwords_seen_ = version;
-  if (!password_.empty() && !options_.password(password_)) {
-    password_.clear();
-    open_ = Open();
-  }
+  if (password_.empty()) return;
+  reach_ = options_.password(password_);
+  if (reach_ != nullptr) return;
+  password_.clear();
+  reach_ = StrangersReach();
 }
 
 void Connection::Auth(const Words& words, const Turn& /*now*/) {
@@ -80,7 +82,7 @@ void Connection::Hello(const Words& words, const Turn& /*now*/) {
       return Answer().Error("ERR", kSyntax);
     }
   }
-  if (!open_) {
+  if (!open()) {
     return Answer().Error("NOAUTH",
                           "HELLO must be called with the client already authenticated, otherwise "
                           "the HELLO <proto> AUTH <user> <pass> option can be used.");
@@ -173,7 +175,7 @@ void Connection::Stranger(const Words& /*words*/, const Turn& /*now*/) {
 void Connection::Reset(const Words& /*words*/, const Turn& now) {
   EndSession(now);
   form_ = Form::kResp2;
-  open_ = Open();
+  reach_ = StrangersReach();
   password_.clear();
   name_.clear();
   Answer().Simple("RESET");

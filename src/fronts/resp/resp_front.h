@@ -20,8 +20,9 @@ namespace weir {
 
 struct RespOptions {
   bool adhoc = true;  // false: CL.THROTTLE is refused
-  // Whether this password opens the door; empty: there is none. It is called on any thread.
-  std::function<bool(std::string_view password)> password;
+  // In which namespaces this password opens the door, null: it does not; what it leads to stays where it
+  // is. Empty: there is none. It is called on any thread.
+  std::function<const Reach*(std::string_view password)> password;
   bool password_needed = true;  // false: one that is given must be right, but none is needed
   // Grows when other passwords are right than before: those that were given are looked at again.
   // Null: that does not happen.

@@ -17,6 +17,7 @@ enum class Code {
   kUnknownTransfer,
   kUnknownTicket,
   kUnauthenticated,
+  kForbidden,  // the token is for other namespaces
   // About the servers.
   kOverloaded,
   kUnavailable,
