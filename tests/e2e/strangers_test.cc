@@ -4,6 +4,9 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <map>
+
 #include <nlohmann/json.hpp>
 
 #include "tests/e2e/server_process.h"
@@ -99,6 +102,46 @@ TEST_F(E2eStrangers, PagesOfOtherSitesAskOnlyWhereTheyAreListed) {
   const std::string answer =
       Resp(server, "POST / HTTP/1.1\r\nHost: x\r\n\r\nWEIR.REQUEST shop search a\r\n");
   EXPECT_EQ(answer, "-ERR this is not the port for HTTP\r\n");
+}
+
+// Whatever the API describes, with the token of one namespace: nothing of another's is shown or changed.
+TEST_F(E2eStrangers, NoPathTellsATokenOfAnotherNamespace) {
+  const std::string tokens = Tokens("r read bank\nw write bank\nd decide bank\nall write *\n");
+  ServerProcess server({"--config", rules_, "--token-file", tokens});
+  const auto all = [&](const std::string& path) {
+    return Call(server, "GET", path, "", Bearer("all")).body;
+  };
+  const Json api = Json::parse(all("/v1/openapi.json"));
+  const std::string before = all(kLimit);
+  const std::map<std::string, std::string> names = {
+      {"{namespace}", "shop"}, {"{resource}", "search"}, {"{name}", "burst"}};
+  size_t asked = 0;
+  for (const auto& [described, operations] : api["paths"].items()) {
+    if (described == "/v1/openapi.json") continue;  // is for everybody, and speaks of a shop
+    std::string path = described;
+    for (const auto& [name, value] : names) {
+      const size_t at = path.find(name);
+      if (at != std::string::npos) path.replace(at, name.size(), value);
+    }
+    for (const auto& [method, operation] : operations.items()) {
+      std::string verb = method;
+      std::transform(verb.begin(), verb.end(), verb.begin(), [](char c) { return c & ~0x20; });
+      if (verb == "PARAMETERS") continue;
+      for (const char* token : {"r", "w", "d", ""}) {
+        for (const char* query : {"", "?namespace=shop"}) {
+          const std::string body = verb == "GET" ? "" : kAsk;
+          const Told told = Call(server, verb, path + query, body, Bearer(token));
+          EXPECT_EQ(told.body.find("shop\""), std::string::npos)
+              << verb << " " << path << query << " with " << token << ": " << told.body;
+          ++asked;
+        }
+      }
+    }
+  }
+  EXPECT_GT(asked, 100u);
+  EXPECT_EQ(all(kLimit), before);
+  const std::string stats = all("/v1/stats?namespace=shop");
+  EXPECT_EQ(Json::parse(stats).dump().find("ann"), std::string::npos) << "nothing was decided";
 }
 
 TEST_F(E2eStrangers, HttpAndRespAskForATokenOnTheSameOperations) {
