@@ -382,17 +382,18 @@ void Server::ReloadRules() {
   std::shared_ptr<const Rulebook> rules = source_.Load(&errors);
   reloads_.last_failed.store(rules == nullptr);
   if (rules == nullptr) {
+    // What the log says holds by then.
     reloads_.failed.fetch_add(1);
-    LogMistakes(*log_, "the old rules stay", errors);
     problems_.Raise(ProblemKind::kRulesUnreadable,
                     "the old rules stay; mend the file, `weir check` shows all mistakes: " +
                         errors.substr(0, errors.find('\n')));
+    LogMistakes(*log_, "the old rules stay", errors);
     return;
   }
   Put(std::move(rules));
   reloads_.done.fetch_add(1);
-  log_->info("new rules are in force");
   problems_.Clear(ProblemKind::kRulesUnreadable);
+  log_->info("new rules are in force");
 }
 
 void Server::Drain() {

@@ -24,8 +24,8 @@ void ShowUnknown(Charge& charge) {
 
 }  // namespace
 
-void Routing::Leg::Done(const Turn& now) { routing_.router_->Answered(routing_, now); }
-void Routing::Leg::Due(const Turn& now) { routing_.router_->Late(routing_, now); }
+void Routing::Leg::Done(const Turn& turn) { routing_.router_->Answered(routing_, turn); }
+void Routing::Leg::Due(const Turn& turn) { routing_.router_->Late(routing_, turn); }
 
 std::array<FailureCount, kFailureCauses> Router::Failures() const {
   static constexpr std::string_view kNames[] = {"deadline", "unavailable", "too_many_waiting",

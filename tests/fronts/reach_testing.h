@@ -54,7 +54,7 @@ class ReachTest : public ::testing::Test {
   uint64_t Used(Limiter& limiter, std::string_view ns) {
     return 100 - limiter.Peek({ns, "rate", "ann"}, kStart).remaining;
   }
-  const ReachPolicy policy_;
+  const ReachPolicy policy_{};
 };
 
 }  // namespace weir::testing

@@ -278,7 +278,7 @@ struct CallsSettling : CallsWaiting {
 };
 
 TEST_F(CallsSettling, BothPartsAreSettledAndTheTicketIsGone) {
-  for (const uint64_t cost : {2, 9}) {
+  for (const uint64_t cost : {2u, 9u}) {
     const Ticket ticket = TakeTicket(6);
     ASSERT_EQ(Settle(ticket, cost), When::kLater);
     EXPECT_EQ(limiter.Settle(ticket, 1, kStart).error().code, Code::kUnknownTicket)

@@ -165,7 +165,7 @@ class CopyOfWhatEnds : public Copy {};
 
 TEST_P(CopyOfWhatEnds, AfterAKeyThatIsForgottenHalfwayTheNextIsWhole) {
   const auto giver = Make(kGiver), newcomer = Make(kNewcomer);
-  for (const uint64_t i : {1, 2}) {  // the second is the first to be written, and to be over
+  for (const uint64_t i : {1u, 2u}) {  // the second is the first to be written, and to be over
     for (uint32_t life = 1; life <= 300; ++life) {
       const auto other = Make({1, life});
       Use(*other, i, i == 1 ? 400 : 1);
