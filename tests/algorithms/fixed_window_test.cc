@@ -114,7 +114,8 @@ TEST(FixedWindowTest, StampsOutOfOrderAcrossABoundaryFreeNothing) {
     FixedWindow::State state;
     uint64_t admitted = 0;
     for (int i = 0; i < 100; ++i) {
-      for (const auto& [n, now] : {std::pair(uint64_t{9}, k2026), std::pair(uint64_t{1}, k2026 - kNano)}) {
+      for (const auto& [n, now] :
+           {std::pair(uint64_t{9}, k2026), std::pair(uint64_t{1}, k2026 - kNano)}) {
         if (Ask(window, state, n, now)) admitted += n;
       }
     }
