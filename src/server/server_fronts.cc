@@ -48,6 +48,7 @@ void Server::MakeFronts() {
     };
     auto http = std::make_unique<HttpFront>(*limiter_, std::move(options));
     AddServerRoutes(*http);
+    http_ = http.get();
     fronts_.push_back(std::move(http));
   }
   if (settings_.role == ServerRole::kConfig) return;
@@ -72,6 +73,10 @@ void Server::MakeFronts() {
   if (settings_.poolcounter != kOff) {
     fronts_.push_back(std::make_unique<PoolCounterFront>(*limiter_));
   }
+}
+
+const http::RouteTable* Server::http_routes() const {
+  return http_ == nullptr ? nullptr : &http_->routes();
 }
 
 http::GateOptions Server::MakeGate() const {
