@@ -7,6 +7,7 @@
 #include <exception>
 #include <filesystem>
 
+#include "bench/crowd/crowd.h"
 #include "bench/engine/engine.h"
 #include "bench/engine/rivals.h"
 #include "bench/fronts/fronts.h"
@@ -104,6 +105,13 @@ int RunWaiting(const weir::bench::WaitingOptions& options) {
   return 0;
 }
 
+int RunCrowd(const weir::bench::CrowdOptions& options) {
+  const weir::bench::CrowdResult result = MeasureCrowd(options, ShowProgress);
+  if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\x1b[K");
+  PrintCrowd(result);
+  return 0;
+}
+
 int RunPersist(const PersistOptions& options) {
   const std::vector<PersistRow> rows = MeasurePersist(options, ShowProgress);
   if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\x1b[K");
@@ -146,6 +154,13 @@ int main(int argc, char** argv) {
     command->add_option("--scale", fronts_options.scale, "of the number of requests");
     command->add_option("--programs", fronts_options.programs, "where weir and grpc-peer are");
   }
+  weir::bench::CrowdOptions crowd_options;
+  CLI::App* crowd = app.add_subcommand("crowd", "very many who wait for copies, and who hang up");
+  crowd->add_option("--waiters", crowd_options.waiters, "numbers of them")
+      ->delimiter(',')
+      ->check(CLI::Range(100, 100'000));
+  crowd->add_option("--rounds", crowd_options.rounds, "of which the best counts")
+      ->check(CLI::PositiveNumber);
   weir::bench::WaitingOptions waiting_options;
   CLI::App* waiting = app.add_subcommand("waiting", "what it costs a request to wait for a store");
   waiting->add_option("--requests", waiting_options.requests, "in each round");
@@ -163,6 +178,7 @@ int main(int argc, char** argv) {
   overload->add_option("--programs", overload_options.programs, "where weir is");
   CLI11_PARSE(app, argc, argv);
   if (waiting->parsed()) return RunWaiting(waiting_options);
+  if (crowd->parsed()) return RunCrowd(crowd_options);
   if (overload->parsed()) return RunOverload(overload_options);
   if (fronts->parsed()) return RunServers(weir::bench::MeasureFronts, fronts_options, json);
   if (persist->parsed()) return RunPersist(persist_options);

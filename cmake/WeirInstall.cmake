@@ -11,7 +11,7 @@ set_target_properties(weir_weir PROPERTIES EXPORT_NAME weir)
 target_link_libraries(weir_weir INTERFACE weir_limiter)
 add_library(weir::weir ALIAS weir_weir)
 
-install(TARGETS weir_weir weir_limiter weir_store weir_rules weir_algorithms weir_base
+install(TARGETS weir_weir weir_limiter weir_holds weir_store weir_rules weir_algorithms weir_base
         EXPORT weir ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(EXPORT weir NAMESPACE weir:: DESTINATION "${package_dir}" FILE weirTargets.cmake)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/weir" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"

@@ -42,7 +42,7 @@ set(WEIR_OWN_HEADERS weir_config weir_server)
 
 # What a request passes through stays one object per file in what is delivered: for several files
 # together the compiler inlines less, and a decision took 2.5 % more instructions.
-set(WEIR_APART weir_base weir_algorithms weir_store weir_limiter weir_fronts)
+set(WEIR_APART weir_base weir_algorithms weir_store weir_holds weir_limiter weir_fronts)
 
 # weir_compile_together(TARGET): with WEIR_UNITY, several files of the target as one. Together they
 # read the headers, and make what they need of templates, only once.

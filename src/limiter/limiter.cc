@@ -61,10 +61,13 @@ Limiter::Impl::Impl(std::shared_ptr<const Rulebook> rules, const LimiterOptions&
       tickets_(options.node, options.ticket_ttl, options.max_tickets, MemoryOf(options) / 4,
                store_),
       carried_(store_, MemoryOf(options)),
-      copies_from_(After(time_.Of(now), options.no_copies_for)),
-      holds_room_(&store_, store_.limits(), MemoryOf(options) / 2),
-      holds_(options.node, options.holds_outstanding, holds_room_, MostSessions(options)),
-      waiting_(holds_room_, store_.limits()),
+      pools_(store_),
+      holds_(*this, pools_, store_,
+             {.node = options.node,
+              .outstanding = options.holds_outstanding,
+              .bytes = MemoryOf(options) / 2,
+              .most_sessions = MostSessions(options),
+              .copies_from = After(time_.Of(now), options.no_copies_for)}),
       names_(store_.limits(), placement_) {
   Install(std::move(rules), now);
 }
@@ -284,7 +287,7 @@ void Limiter::Impl::Tick(Instant told) {
     more = tickets_.ExpireSome(now, &forgone);
     CloseReceipts(forgone, now);
   }
-  TickHolds(now);
+  holds_.Tick(now);
   Sample(now);
   carried_.Tick(now);
   store_.Tick(now);
@@ -292,16 +295,16 @@ void Limiter::Impl::Tick(Instant told) {
 }
 
 LimiterStats Limiter::Impl::Stats() {
-  const std::lock_guard lock(holds_mutex_);
+  const HoldBook::Sizes holds = holds_.sizes();
   return {.keys = store_.keys(),
           .bytes = store_.bytes(),
           .forgotten = store_.forgotten(),
           .overloaded = store_.overloaded(),
           .open_tickets = tickets_.open(),
-          .sessions = holds_.sessions(),
-          .holds = holds_.holds(),
-          .transfers = holds_.transfers(),
-          .waiting = waiting_.size(),
+          .sessions = holds.sessions,
+          .holds = holds.holds,
+          .transfers = holds.transfers,
+          .waiting = holds_.waiting(),
           .awaited = router_.waiting(),
           .failures = router_.Failures(),
           .rulebook_version = version_.load()};

@@ -9,14 +9,13 @@
 
 #include <absl/container/inlined_vector.h>
 
-#include "base/polite_mutex.h"
+#include "holds/holds.h"
+#include "holds/memory_copy_pools.h"
 #include "limiter/call.h"
 #include "limiter/carried_limits.h"
-#include "limiter/hold_book.h"
 #include "limiter/rules_in_force.h"
 #include "limiter/steady_time.h"
 #include "limiter/ticket_book.h"
-#include "limiter/wait_room.h"
 #include "store/memory_store.h"
 #include "store/router.h"
 #include "weir/limiter.h"
@@ -25,7 +24,7 @@ namespace weir {
 
 std::string_view MessageOf(Code code);
 
-class Limiter::Impl {
+class Limiter::Impl : private PoolRules {
  public:
   Impl(std::shared_ptr<const Rulebook> rules, const LimiterOptions& options, Instant now);
 
@@ -57,19 +56,19 @@ class Limiter::Impl {
   void GiveUp(SettleCall& call, const Turn& now);
 
   void SettleElsewhere(ElsewhereSettler settler) { elsewhere_ = std::move(settler); }
-  SessionId OpenSession(Duration ttl, Instant now_told, std::string_view client);
-  bool RenewSession(const SessionId& session, Instant now_told);
-  void EndSession(const SessionId& session, Instant now_told);
-  void ReleaseAll(const SessionId& session, Instant now_told);
+  SessionId OpenSession(Duration ttl, Instant told, std::string_view client);
+  bool RenewSession(const SessionId& session, Instant told);
+  void EndSession(const SessionId& session, Instant told);
+  void ReleaseAll(const SessionId& session, Instant told);
   void Reserve(const SessionId& session, const ReserveRequest& request, Instant told,
                ReserveDone done);
   void ReservePool(const SessionId& session, const PoolRequest& request, Instant told,
                    ReserveDone done);
   Result<uint64_t> Release(const SessionId& session, const Ticket& hold, uint64_t copies,
-                           Instant now_told, const Reach* reach);
+                           Instant told, const Reach* reach);
   Result<Ticket> Transfer(const SessionId& session, const Ticket& hold, uint64_t copies,
-                          Duration ttl, Instant now_told, const Reach* reach);
-  Result<Seized> Seize(const SessionId& session, const Ticket& transfer, Instant now_told,
+                          Duration ttl, Instant told, const Reach* reach);
+  Result<Seized> Seize(const SessionId& session, const Ticket& transfer, Instant told,
                        const Reach* reach);
   void Install(std::shared_ptr<const Rulebook> rules, Instant told);
   void Tick(Instant told);
@@ -129,34 +128,10 @@ class Limiter::Impl {
   void Count(const RulesInForce& rules, const Request& request, const Prepared& prepared,
              const Decision& decision, Instant now);
   void Sample(Instant now);
-  // Somebody to be told what became of his waiting.
-  struct Told {
-    ReserveDone done;
-    Result<Reservation> answer;
-  };
-  // What is left to be done without the lock: callbacks are called, and die, there.
-  struct Aftermath {
-    std::vector<Told> told;
-    std::vector<Waiter> gone;
-    ~Aftermath();
-  };
-  struct Attempt;
-  // These are called under holds_mutex_.
-  Attempt Try(const Wanted& wanted, bool behind_others, Instant now);
-  void AdmitCopies(const Wanted& wanted, std::span<Charge> charges, bool behind_others, Instant now,
-                   Attempt& attempt);
-  void Return(const std::vector<Returned>& all, Instant now);
-  void Answer(Waiter waiter, Result<Reservation> answer, Aftermath& after);
-  void ServeSome(Instant now, Aftermath& after);
-  void ServeFirst(Instant now, Aftermath& after);
-  bool ExpireSome(Instant now, Aftermath& after);
-
-  void ReserveOrWait(Wanted wanted, Duration wait, std::optional<uint64_t> max_queue, Instant now,
-                     ReserveDone done);
-  void TickHolds(Instant now);
-  using Charges = Prepared::Charges;
-  Charges CopyCharges(const RulesInForce& rules, std::span<const RuleLimit* const> limits,
-                      const Request& request, bool shadow) const;
+  // Which pools a subject needs (reserve.cc).
+  void Find(const Wanted& wanted, Instant now, Needs& needs) override;
+  std::string_view MessageOf(Code code) const override { return weir::MessageOf(code); }
+  void FindPool(const Wanted& wanted, Instant now, Needs& needs);
   Key KeyOf(const LimitInForce& limit, const RuleLimit& rule, const Request& request,
             const Key& subject) const {
     switch (limit.shape) {
@@ -197,12 +172,8 @@ class Limiter::Impl {
   std::atomic<int64_t> sampled_second_{0};
   std::atomic<uint64_t> version_{0};
 
-  const Instant copies_from_;  // none are granted before
-  PoliteMutex holds_mutex_;
-  // Guarded by holds_mutex_.
-  FairRoom holds_room_;  // of holds, transfers, sessions and those who wait
-  HoldBook holds_;
-  WaitRoom waiting_;
+  MemoryCopyPools pools_;
+  Holds holds_;
 
   std::mutex install_mutex_;  // held while rules are installed, and never by a decision
   SlotNames names_;           // guarded by install_mutex_

@@ -19,14 +19,11 @@
 
 #include <absl/container/flat_hash_map.h>
 
+#include "base/new_ticket.h"
 #include "store/memory_store.h"
 #include "weir/decision.h"
 
 namespace weir {
-
-// An unguessable identifier of this node. `node` is the hash of the node's name.
-Ticket NewTicket(uint32_t node);
-uint32_t NodeHash(std::string_view name);
 
 class TicketBook {
  public:

@@ -1,7 +1,7 @@
 // Very many holds, sessions, transfers and waiters: bounded, in small steps, and nobody takes it all.
 #include <gtest/gtest.h>
 
-#include "limiter/fair_room.h"
+#include "holds/fair_room.h"
 #include "tests/limiter/testing.h"
 
 namespace weir::crowd_test {

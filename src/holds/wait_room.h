@@ -11,12 +11,12 @@
 // No step looks at all who wait. What concerns very many at once (a session that ends while it waits often,
 // work that is done for all who share it, a pool in which much room has come) is noted at once, and
 // carried out a slice at a time: until then those concerned are known by IsDone, or by their session, which
-// is not there any more. Only bookkeeping: whoever calls has the lock.
+// is not there any more. Only bookkeeping: whoever calls has the lock, but for size() and MayBlock().
 #pragma once
 
+#include <atomic>
 #include <deque>
-#include <map>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,21 +24,12 @@
 #include <absl/container/btree_set.h>
 #include <absl/container/flat_hash_map.h>
 
-#include "limiter/fair_room.h"
-#include "limiter/hold_book.h"
+#include "base/new_ticket.h"
+#include "holds/fair_room.h"
+#include "holds/pool_filter.h"
+#include "holds/wanted.h"
 
 namespace weir {
-
-// What is wanted, in words that outlive the request; rules may change while it waits.
-struct Wanted {
-  SessionId session;
-  std::string namespace_name, resource, subject;
-  uint64_t copies = 1, min_copies = 1;
-  bool share = false;
-  uint64_t workers = 0;  // > 0: a pool that the request describes itself
-  // The queue's name: namespace and resource.
-  std::string queue() const { return namespace_name + std::string(1, '\0') + resource; }
-};
 
 struct Waiter {
   Wanted wanted;
@@ -59,10 +50,14 @@ class WaitRoom {
   WaitRoom(FairRoom& bytes, const LimitTable& limits)
       : bytes_(bytes), places_(nullptr, limits, kMost) {}
 
-  bool empty() const { return waiters_.empty(); }
-  size_t size() const { return waiters_.size(); }
+  // Without the lock: how many wait, and whether somebody may wait for one of the pools, or is about to.
+  size_t size() const { return size_.load(); }
+  bool MayBlock(std::span<const Key> pools) const { return filter_.Has(pools); }
+  // Somebody is about to find out whether he has to wait for them (pool_filter.h).
+  void Announce(const Pools& pools) { filter_.Add(pools); }
+  void Unannounce(const Pools& pools) { filter_.Remove(pools); }
+
   bool HasRoom(const Waiter& waiter);
-  bool Waits(const SessionId& session) const { return by_session_.contains(session); }
   // Whether somebody waits for one of the pools.
   bool Blocks(const Pools& pools) const;
   // How many wait in the queue for the subject.
@@ -93,6 +88,9 @@ class WaitRoom {
   const Key* Offered() const { return offered_.empty() ? nullptr : &offered_.back(); }
   void TakeOffered() { offered_.pop_back(); }
 
+  // How many waiters have been looked at, listed or taken off a list: what the room has cost so far.
+  uint64_t steps() const { return steps_; }
+
   // Something of this is left to be done.
   bool unfinished() const { return !ended_.empty() || !done_.empty() || !offered_.empty(); }
 
@@ -118,8 +116,14 @@ class WaitRoom {
   }
   static uint64_t BytesOf(const Waiter& waiter);
 
+  void List(Waiter& waiter);
+  void Unlist(Waiter& waiter);
+
   FairRoom& bytes_;
   FairRoom places_;
+  PoolFilter filter_;
+  std::atomic<size_t> size_{0};
+  mutable uint64_t steps_ = 0;
   uint64_t next_number_ = 0;
   absl::flat_hash_map<uint64_t, std::unique_ptr<Waiter>> waiters_;
   absl::btree_map<Key, Numbers, Before> by_pool_;

@@ -1,4 +1,4 @@
-#include "limiter/wait_room.h"
+#include "holds/wait_room.h"
 
 #include <algorithm>
 
@@ -48,14 +48,28 @@ void WaitRoom::Add(Waiter added) {
   bytes_.Enter(added.owner, BytesOf(added));
   places_.Enter(added.owner, 1);
   const auto& waiter = waiters_[number] = std::make_unique<Waiter>(std::move(added));
-  for (const Key& pool : waiter->blocked_by) by_pool_[pool].insert(number);
+  size_.store(waiters_.size());
+  List(*waiter);
   by_session_[waiter->wanted.session].insert(number);
   by_subject_[Name(*waiter)].insert(number);
   if (waiter->client != 0) by_client_[waiter->client] += 1;
   by_deadline_.emplace(waiter->deadline, number);
 }
 
+void WaitRoom::List(Waiter& waiter) {
+  ++steps_;
+  filter_.Add(waiter.blocked_by);
+  for (const Key& pool : waiter.blocked_by) by_pool_[pool].insert(waiter.number);
+}
+
+void WaitRoom::Unlist(Waiter& waiter) {
+  ++steps_;
+  for (const Key& pool : waiter.blocked_by) Remove(by_pool_, pool, waiter.number);
+  filter_.Remove(waiter.blocked_by);
+}
+
 Waiter* WaitRoom::First(const Key& pool) {
+  ++steps_;
   const auto found = by_pool_.find(pool);
   return found == by_pool_.end() ? nullptr : waiters_.find(*found->second.begin())->second.get();
 }
@@ -67,14 +81,14 @@ bool WaitRoom::IsFirst(const Waiter& waiter) const {
 }
 
 void WaitRoom::SetBlockedBy(Waiter& waiter, Pools pools) {
-  for (const Key& pool : waiter.blocked_by) Remove(by_pool_, pool, waiter.number);
+  Unlist(waiter);
   waiter.blocked_by = std::move(pools);
-  for (const Key& pool : waiter.blocked_by) by_pool_[pool].insert(waiter.number);
+  List(waiter);
 }
 
 Waiter WaitRoom::Take(Waiter& waiter) {
   const uint64_t number = waiter.number;
-  for (const Key& pool : waiter.blocked_by) Remove(by_pool_, pool, number);
+  Unlist(waiter);
   Remove(by_session_, waiter.wanted.session, number);
   Remove(by_subject_, Name(waiter), number);
   if (const auto client = by_client_.find(waiter.client); client != by_client_.end()) {
@@ -86,6 +100,7 @@ Waiter WaitRoom::Take(Waiter& waiter) {
   places_.Leave(waiter.owner, 1);
   Waiter taken = std::move(waiter);
   waiters_.erase(number);
+  size_.store(waiters_.size());
   return taken;
 }
 
@@ -119,7 +134,7 @@ bool WaitRoom::IsDone(const Waiter& waiter) const {
 
 std::vector<Waiter> WaitRoom::TakeDone(size_t most) {
   std::vector<Waiter> taken;
-  for (size_t looks = 0; !done_.empty() && looks < most; ++looks) {
+  for (size_t looks = 0; !done_.empty() && looks < most; ++looks, ++steps_) {
     const auto done = done_.begin();
     const auto waiting = by_subject_.find(done->first);
     if (waiting == by_subject_.end()) {
@@ -170,6 +185,7 @@ std::vector<Key> WaitRoom::NextPools(size_t most) {
     if (it == by_pool_.end()) it = by_pool_.begin();
     pools.push_back(it->first);
     ++it;
+    ++steps_;
   }
   if (!pools.empty()) last_pool_ = pools.back();
   return pools;
