@@ -90,6 +90,10 @@ class Caller {
   bool May(Operation what, std::string_view ns) const {
     return policy_ == nullptr || policy_->May(what, ns, {token_, local_});
   }
+  // Whoever has waited may show a token that is gone since.
+  bool MaySomewhere(Operation what) const {
+    return policy_ == nullptr || policy_->MaySomewhere(what, {token_, local_});
+  }
   // Why not, of a namespace or of all.
   Answer Refused(std::string_view ns) const {
     return AccessAnswer(policy_, {token_, local_},
@@ -229,7 +233,8 @@ class ConfigRoutes {
     const auto longest = std::chrono::milliseconds(std::min(*wait, kLongestWaitMillis));
     auto late = std::make_shared<LateAnswer>(request, std::move(responder));
     const auto answer = [late, caller, since = *since](ConfigStore& store) {
-      late->Send(Changes(store, since, *caller));
+      const bool may = caller->MaySomewhere(Operation::kReadConfig);
+      late->Send(may ? Changes(store, since, *caller) : caller->Refused(""));
     };
     const bool taken = service_.Submit([=, this](ConfigStore& store, const Turn& now) {
       service_.Freshen();

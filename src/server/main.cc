@@ -255,7 +255,7 @@ weir::ClientOptions& AddClient(CLI::App* command, weir::Duration deadline = {}) 
   AddSetting(command, "--server", options.server,
              "Address of a server's HTTP front; https://HOST:PORT with TLS");
   AddSetting(command, "--token", options.token,
-             "Where the server wants one: for statistics and the configuration");
+             "Where the server wants one (its --token-file says who may what)");
   AddDuration(command, "--deadline", options.deadline, "How long the answer may take",
               "WEIR_CLIENT_");
   AddClientTls(command, options.tls);

@@ -15,6 +15,8 @@ using OrderedJson = nlohmann::ordered_json;
 constexpr const char* kJson = "application/json";
 constexpr const char* kProblem = "application/problem+json";
 constexpr const char* kText = "text/plain";
+constexpr const char* kUnauthenticated = "A token is needed: none was shown, or none that is known";
+constexpr const char* kForbidden = "The token is not for this, or a web page of another site asks";
 
 OrderedJson Answer(std::string_view about, const char* type = nullptr, OrderedJson schema = {}) {
   OrderedJson answer = {{"description", about}};
@@ -24,6 +26,15 @@ OrderedJson Answer(std::string_view about, const char* type = nullptr, OrderedJs
 OrderedJson Text(std::string_view about) { return Answer(about, kText, {{"type", "string"}}); }
 OrderedJson Ref(std::string_view about, std::string_view schema, const char* type = kJson) {
   return Answer(about, type, SchemaRef(schema));
+}
+
+OrderedJson ResponseRef(std::string_view name) {
+  return {{"$ref", "#/components/responses/" + std::string(name)}};
+}
+// The same answer in one more type.
+OrderedJson Also(OrderedJson answer, const char* type, OrderedJson schema) {
+  answer["content"][type]["schema"] = std::move(schema);
+  return answer;
 }
 
 OrderedJson Parameter(const char* in, const char* name, OrderedJson schema,
@@ -82,13 +93,36 @@ class Operation {
     return *this;
   }
   OrderedJson Finish() {
+    if (!json_.contains("security")) {
+      MayAnswer(401, "Unauthenticated");
+      MayAnswer(403, "Forbidden");
+    }
     json_["responses"] = std::move(answers_);
     return std::move(json_);
   }
 
  private:
+  // Unless the operation has its own word on it.
+  void MayAnswer(int status, const char* response) {
+    const std::string name = std::to_string(status);
+    if (!answers_.contains(name)) answers_[name] = ResponseRef(response);
+  }
+
   OrderedJson json_, answers_ = OrderedJson::object();
 };
+
+// What is answered to whoever may not (fronts/http/gate.h), the same everywhere.
+OrderedJson SharedResponses() {
+  OrderedJson responses = OrderedJson::object();
+  responses["Unauthenticated"] = Ref(kUnauthenticated, "Error");
+  responses["Unauthenticated"]["headers"]["WWW-Authenticate"]["schema"] = {{"type", "string"}};
+  responses["Forbidden"] = Ref(kForbidden, "Error");
+  return responses;
+}
+
+std::string Denied(std::string_view otherwise) {
+  return "Refused, where `deny` says so: without a body. Else: " + std::string(otherwise);
+}
 
 void AddDecisions(OrderedJson& paths) {
   paths["/v1/request"]["post"] = Operation("decide", "Decisions", "Decide on a request")
@@ -120,8 +154,8 @@ void AddDecisions(OrderedJson& paths) {
             .Takes(Parameter("query", "deny", {{"type", "integer"}, {"enum", {401, 403, 429}}},
                              "The status of a refusal"))
             .Answers(200, Answer("Allowed"))
-            .Answers(401, Answer("Refused, where `deny` says so"))
-            .Answers(403, Answer("Refused, where `deny` says so"))
+            .Answers(401, Ref(Denied(kUnauthenticated), "Error"))
+            .Answers(403, Ref(Denied(kForbidden), "Error"))
             .Answers(429, Answer("Refused"))
             .Errors()
             .Finish();
@@ -132,7 +166,9 @@ void AddDecisions(OrderedJson& paths) {
           .Answers(200, Ref("Allowed", "EnvoyRateLimitResponse"))
           .Answers(429, Ref("Refused", "EnvoyRateLimitResponse"))
           .Answers(400, Text("What is wrong with the question"))
+          .Answers(403, Also(Ref(kForbidden, "Error"), kText, {{"type", "string"}}))
           .Answers(500, Text("What went wrong"))
+          .Errors()
           .Finish();
 }
 
@@ -309,13 +345,7 @@ void AddWatching(OrderedJson& paths) {
   paths["/healthz"]["get"] = Operation("isAlive", "Watching", "The process lives")
                                  .Open()
                                  .Takes(InQuery("verbose", "With the body of /readyz"))
-                                 .Answers(200,
-                                          [] {
-                                            OrderedJson answer = Text("It does");
-                                            answer["content"][kJson]["schema"] =
-                                                SchemaRef("Readiness");
-                                            return answer;
-                                          }())
+                                 .Answers(200, Also(Text("It does"), kJson, SchemaRef("Readiness")))
                                  .Errors()
                                  .Finish();
   paths["/healthcheck"]["get"] =
@@ -367,6 +397,7 @@ std::string Describe() {
                             "A line of --token-file. Without that file no token is "
                             "asked for, and what needs one is for this machine "
                             "alone"}}}}},
+                       {"responses", SharedResponses()},
                        {"schemas", ApiSchemas()}};
   return api.dump(1) + "\n";
 }

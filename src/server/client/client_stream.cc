@@ -234,6 +234,10 @@ bool ClientStream::Send(std::string_view bytes, Time until) {
 bool ClientStream::Receive(std::span<char> into, Time until, size_t& got) {
   got = 0;
   while (true) {
+    // Also of one who always has something to say.
+    if (interrupted_.load() || std::chrono::steady_clock::now() >= until) {
+      return Fail("it took too long");
+    }
     if (ssl_ != nullptr) {
       ERR_clear_error();
       errno = 0;

@@ -19,6 +19,7 @@ class HttpAnswerReader {
   bool done() const { return step_ == Step::kDone; }
   // Nothing of an answer has come yet.
   bool untouched() const { return step_ == Step::kHead && in_.empty(); }
+  size_t body_size() const { return body_.size(); }  // so far
   int status() const { return status_; }
   bool keeps() const { return keeps_; }  // the connection may be used again
   std::string TakeBody() { return std::move(body_); }

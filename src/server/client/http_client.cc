@@ -5,14 +5,20 @@
 #include "server/client/http_answer_reader.h"
 
 namespace weir {
+namespace {
+
+constexpr size_t kSlowest = size_t{16} << 10;  // bytes of a body, in a second
+
+}  // namespace
 
 Error HttpClient::Unavailable(std::string_view more) const {
   return {Code::kUnavailable,
           "no answer from " + options_.url.authority + ": " + trouble_ + std::string(more), ""};
 }
 
-bool HttpClient::Receive(ClientStream::Time until, HttpAnswer& answer) {
+bool HttpClient::Receive(ClientStream::Time begun_by, HttpAnswer& answer) {
   HttpAnswerReader reader;
+  ClientStream::Time until = begun_by;
   std::array<char, 65536> buffer;
   while (!reader.done()) {
     size_t got = 0;
@@ -27,7 +33,7 @@ bool HttpClient::Receive(ClientStream::Time until, HttpAnswer& answer) {
       trouble_ = "what it says is not HTTP, or longer than 64 MiB";
       return false;
     }
-    until = std::max(until, Until());  // it is coming
+    until = begun_by + std::chrono::seconds(reader.body_size() / kSlowest);  // it is coming
   }
   answer.status = reader.status();
   answer.body = reader.TakeBody();

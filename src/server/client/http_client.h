@@ -1,4 +1,5 @@
-// One HTTP request after the other over one connection, each within a deadline. It waits: for the
+// One HTTP request after the other over one connection, each within a deadline; a long answer may take longer,
+// as long as it comes at 16 KiB a second. It waits: for the
 // command line, and for a thread that has nothing else to do, such as the one that follows another
 // server's configuration.
 //
@@ -52,7 +53,7 @@ class HttpClient {
   std::string RequestText(std::string_view method, std::string_view path,
                           std::string_view json) const;
   bool Exchange(std::string_view request, HttpAnswer& answer);
-  bool Receive(ClientStream::Time until, HttpAnswer& answer);
+  bool Receive(ClientStream::Time begun_by, HttpAnswer& answer);
   ClientStream::Time Until() const { return std::chrono::steady_clock::now() + options_.deadline; }
   Error Unavailable(std::string_view more) const;
 
