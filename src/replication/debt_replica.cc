@@ -232,13 +232,21 @@ const DebtRows* DebtReplica::Find(const StateName& name) const {
 }
 
 size_t DebtReplica::bytes() const {
-  size_t bytes = MapBytes(subjects_);
-  for (const auto& [name, subject] : subjects_) bytes += subject.rows.heap_bytes();
-  bytes += peers_.capacity() * sizeof(Peer) + list_.bytes();
+  MemoryCount count;
+  Steps steps = Steps::Unbounded();
+  CountBytes(count, steps);
+  return count.bytes;
+}
+
+void DebtReplica::CountBytes(MemoryCount& count, Steps& steps) const {
+  const auto of_rows = [](const Subject& subject) { return subject.rows.heap_bytes(); };
+  if (!CountStates(subjects_, 0, steps, count, of_rows)) return;
+  count.bytes += MapBytes(subjects_) + peers_.capacity() * sizeof(Peer) + list_.bytes();
   for (const Line* line : {&urgent_, &again_, &untold_}) {
-    bytes += line->names.size() * sizeof(StateName);
+    count.bytes += line->names.size() * sizeof(StateName);
   }
-  return bytes + forgetting_.size() * sizeof(Due);
+  count.bytes += forgetting_.size() * sizeof(Due);
+  count.done = true;
 }
 
 }  // namespace weir

@@ -78,6 +78,7 @@ class DebtReplica : public Replica {
   std::vector<Envelope> Farewell(Instant now) override;
   std::vector<Change> TakeChanges() override { return std::exchange(changes_, {}); }
   size_t bytes() const override;
+  void CountBytes(MemoryCount& count, Steps& steps) const override;
   size_t keys() const override { return subjects_.size(); }
 
   uint64_t Remaining(const Key& key, const SharedBucket& limit, Instant now);

@@ -18,6 +18,7 @@
 
 #include "replication/delivery.h"
 #include "replication/key_map.h"
+#include "replication/memory_count.h"
 #include "replication/steps.h"
 
 namespace weir {
@@ -185,12 +186,12 @@ class OwedTable {
     }
     return sum;
   }
-  size_t bytes() const {
-    size_t sum = topics_.bytes() + unsent_.capacity() * sizeof(size_t);
-    for (const auto& [key, topic] : topics_) {
-      sum += topic.rows.capacity() * sizeof(Row) + topic.cells.capacity() * sizeof(uint32_t);
-    }
-    return sum;
+  // Without what the topics own (CountTopics).
+  size_t bytes() const { return topics_.bytes() + unsent_.capacity() * sizeof(size_t); }
+  bool CountTopics(size_t number, Steps& steps, MemoryCount& count) const {
+    return CountStates(topics_, number, steps, count, [](const Topic& topic) {
+      return topic.rows.capacity() * sizeof(Row) + topic.cells.capacity() * sizeof(uint32_t);
+    });
   }
 
  private:

@@ -176,6 +176,18 @@ TEST_F(DebtTurns, KeysAreForgottenALittleAtATime) {
   }
 }
 
+TEST_F(DebtTurns, MemoryIsCountedALittleAtATime) {
+  TakeOfAll(node);
+  MemoryCount count;
+  size_t parts = 0;
+  for (; !count.done; ++parts) {
+    Steps steps(1000);
+    node.CountBytes(count, steps);
+  }
+  EXPECT_GE(parts, kKeys / 1000);
+  EXPECT_EQ(count.bytes, node.bytes());
+}
+
 TEST_F(DebtTurns, WhoLeavesTellsAllAtOnce) {
   node.SetPeers({1, 2});
   TakeOfAll(node);
