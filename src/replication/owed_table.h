@@ -154,7 +154,7 @@ class OwedTable {
       if (topics_.end() - it > kAhead) Prefetch((it + kAhead)->second.cells.data());
       Bring(it->second);
       const size_t waiting = WaitingOf(it->second, peer);
-      steps.Take(1 + waiting * Steps::kOfKey);
+      steps.Take(2 + waiting * Steps::kOfKey);  // its cells lie elsewhere
       if (waiting > 0) act(it->first, it->second);
     }
     return true;

@@ -88,7 +88,7 @@ TEST(KeyMap, NoChangeTakesLongerTheMoreThereAre) {
   };
   Random random(3);
   std::vector<Key> keys;
-  for (uint64_t i = 0; i < kKeys; ++i) keys.push_back({i, random()});
+  for (uint64_t i = 0; i < kKeys; ++i) keys.push_back({i, random.Below(UINT64_MAX)});
   for (const Key& key : keys) bounded([&] { map.try_emplace(key); });
   EXPECT_EQ(map.size(), kKeys);
   std::shuffle(keys.begin(), keys.end(), random);
