@@ -18,15 +18,15 @@
 #include "server/cluster_service.h"
 #include "server/config_follower.h"
 #include "server/config_service.h"
-#include "server/data_directory.h"
-#include "server/hold_mark.h"
-#include "server/metrics.h"
+#include "server/connections/worker.h"
+#include "server/data/data_directory.h"
+#include "server/data/hold_mark.h"
+#include "server/data/state_keeper.h"
+#include "server/metrics/metrics.h"
 #include "server/problems.h"
-#include "server/report_thread.h"
+#include "server/routes/report_thread.h"
 #include "server/rules_source.h"
 #include "server/settings.h"
-#include "server/state_keeper.h"
-#include "server/worker.h"
 
 namespace weir {
 

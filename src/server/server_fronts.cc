@@ -7,12 +7,12 @@
 #include "fronts/letters.h"
 #include "fronts/poolcounter/poolcounter_front.h"
 #include "fronts/resp/resp_front.h"
-#include "server/cluster_route.h"
-#include "server/config_routes.h"
 #include "server/machine_memory.h"
-#include "server/openapi.h"
+#include "server/routes/cluster_route.h"
+#include "server/routes/config_routes.h"
+#include "server/routes/openapi.h"
+#include "server/routes/stats_route.h"
 #include "server/server.h"
-#include "server/stats_route.h"
 #include "server/version.h"
 
 namespace weir {

@@ -166,7 +166,7 @@ class Api:
             self.failures.append(f"{place}: answers {got}, not {status}: {text[:300]}")
             return None
         if operation is None:
-            self.failures.append(f"{place}: is not in api/openapi.json: add it to src/server/openapi.cc")
+            self.failures.append(f"{place}: is not in api/openapi.json: add it to src/server/routes/openapi.cc")
             return None
         answers = operation["responses"]
         answer = answers.get(str(got)) or answers.get(f"{got // 100}XX")

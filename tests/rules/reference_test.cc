@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-#include "rules/document.h"
+#include "rules/text/document.h"
 #include "tests/rules/rules_text.h"
 
 namespace weir::reference_test {

@@ -1,5 +1,5 @@
 // The client of HTTP against a server that misbehaves as it is told.
-#include "server/client/http_client.h"
+#include "net/http_client.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include <mutex>
 #include <thread>
 
-#include "server/client/http_answer_reader.h"
+#include "net/http_answer_reader.h"
 
 namespace weir::http_client_test {
 namespace {
