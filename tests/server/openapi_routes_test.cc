@@ -7,7 +7,7 @@
 #include <set>
 
 #include "config/config_path.h"
-#include "server/openapi.h"
+#include "server/routes/openapi.h"
 #include "server/server.h"
 #include "weir/clock.h"
 
@@ -92,7 +92,7 @@ TEST_F(OpenApiRoutes, WhatIsAnsweredIsDescribed) {
       const bool is_it = prefix ? known.starts_with(start) : known == path;
       described = described || (is_it && operations.contains(Lower(method)));
     }
-    EXPECT_TRUE(described) << method << " " << path << " is not in server/openapi.cc";
+    EXPECT_TRUE(described) << method << " " << path << " is not in server/routes/openapi.cc";
   }
 }
 
