@@ -428,7 +428,7 @@ int Parse(CLI::App& app, int argc, char** argv) {
     Errors().Print("{}\nRun with --help for more information.\n", error.what());
     return 2;
   } catch (const nlohmann::json::exception& error) {
-    Errors().Print("error: the answer is not what is expected of a Weir ({})\n", error.what());
+    Errors().Print("error: the answer is not that of a Weir server ({})\n", error.what());
     return 2;
   }
 }

@@ -1,6 +1,7 @@
 // The program as a user meets it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -139,7 +140,10 @@ TEST_F(CommandLine, TryTellsWhatIsWrongWithRules) {
   EXPECT_EQ(ran.exit_code, 1);
   EXPECT_EQ(ran.out, "");
   EXPECT_TRUE(Has(ran.errors, "bad.yaml:3:5: ")) << ran.errors;
-  EXPECT_EQ(Weir({"try", Path("none.yaml")}).exit_code, 1);
+  EXPECT_FALSE(Has(ran.errors, "\n\n")) << ran.errors;
+  const Ran none = Weir({"try", Path("none.yaml")});
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_EQ(std::count(none.errors.begin(), none.errors.end(), '\n'), 1) << none.errors;
 }
 
 TEST_F(CommandLine, CheckPrintsGoodRules) {

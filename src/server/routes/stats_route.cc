@@ -102,7 +102,8 @@ Answer InJson(const OrderedJson& answer) {
 Answer OfSubject(Limiter& limiter, const Question& asked, const Turn& now) {
   const SubjectReport report = limiter.Report(asked.ns, asked.resource, *asked.subject, now);
   if (report.error != Code::kOk) {
-    Answer answer = ErrorAnswer({report.error, std::string(report.message), "resource"});
+    Answer answer =
+        ErrorAnswer({report.error, std::string(report.message), std::string(report.now.field)});
     answer.status = 404;
     return answer;
   }
