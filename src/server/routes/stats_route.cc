@@ -104,7 +104,7 @@ Answer OfSubject(Limiter& limiter, const Question& asked, const Turn& now) {
   if (report.error != Code::kOk) {
     Answer answer =
         ErrorAnswer({report.error, std::string(report.message), std::string(report.now.field)});
-    answer.status = 404;
+    if (report.error != Code::kBadRequest) answer.status = 404;
     return answer;
   }
   OrderedJson answer = {
