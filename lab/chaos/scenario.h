@@ -97,7 +97,7 @@ struct Weather {
 
 struct Scenario {
   uint64_t seed = 0;
-  ReplicaKind kind = ReplicaKind::kDebt;
+  EnvelopeKind kind = EnvelopeKind::kDebt;
   Timing timing;
   Weather weather;
   std::vector<NodeClock> clocks;  // by node
@@ -111,7 +111,7 @@ struct Scenario {
 };
 
 inline Key KeyOf(uint32_t key) { return {key + 1, (key + 1) * 0x9e3779b97f4a7c15}; }
-const char* NameOf(ReplicaKind kind);
+const char* NameOf(EnvelopeKind kind);
 const char* NameOf(Act act);
 // Since the start, as seconds.
 std::string Shown(Instant at);

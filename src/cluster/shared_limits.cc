@@ -220,9 +220,9 @@ std::vector<Envelope> SharedLimits::Receive(std::string_view bytes, Instant now,
     const std::lock_guard lock(mutex_);
     good = false;
     switch (EnvelopeReader(bytes).head().kind) {
-      case ReplicaKind::kCounter: out = counter_.Receive(bytes, now, good); break;
-      case ReplicaKind::kQueue: out = queue_.Receive(bytes, now, good); break;
-      case ReplicaKind::kDebt: out = debt_.Receive(bytes, now, good); break;
+      case EnvelopeKind::kCounter: out = counter_.Receive(bytes, now, good); break;
+      case EnvelopeKind::kQueue: out = queue_.Receive(bytes, now, good); break;
+      case EnvelopeKind::kDebt: out = debt_.Receive(bytes, now, good); break;
     }
     counts_.refused += good ? 0 : 1;
     keys = KeepNews();
@@ -282,7 +282,7 @@ Slice SharedLimits::Everything(uint32_t to, CopyCursor& cursor, const SliceSize&
       all.envelopes.push_back(std::move(envelope));
     }
     if (!slice.last) return all;
-    cursor = {.part = cursor.part + 1};
+    cursor.NextPart();
   }
   all.last = true;
   return all;

@@ -52,7 +52,8 @@ CounterReplica::CounterReplica(Origin self, const CounterOptions& options)
     : fan_out_(options.fan_out),
       whole_buckets_(options.whole_buckets),
       report_changes_(options.report_changes),
-      deltas_(ReplicaKind::kCounter, self, options.interval, options.seed, options.whole_buckets) {}
+      deltas_(EnvelopeKind::kCounter, self, options.interval, options.seed, options.whole_buckets) {
+}
 
 void CounterReplica::SetPeers(std::vector<uint32_t> peers) {
   deltas_.SetPeers(std::move(peers));
@@ -131,7 +132,7 @@ std::vector<Envelope> CounterReplica::Receive(std::string_view bytes, Instant no
   const Acknowledgements acknowledged = Delivery::ReadAcknowledgements(reader);
   Read(reader);
   const EnvelopeHead& head = reader.head();
-  good = reader.done() && head.kind == ReplicaKind::kCounter &&
+  good = reader.done() && head.kind == EnvelopeKind::kCounter &&
          head.sender.node != deltas_.self().node;
   if (!good) return {};
   Fetch(read_.keys);
@@ -261,7 +262,7 @@ const CounterReplica::Row* CounterReplica::RowBefore(const Bucket& bucket,
 
 Slice CounterReplica::Everything(uint32_t to, CopyCursor& cursor, const SliceSize& most,
                                  Instant now) {
-  CopyLetter letter(*this, ReplicaKind::kCounter, deltas_.self(), now);
+  CopyLetter letter(*this, EnvelopeKind::kCounter, deltas_.self(), now);
   return WriteSlice(buckets_, letter, to, most, cursor);
 }
 

@@ -5,7 +5,7 @@
 namespace weir {
 
 QueueReplica::QueueReplica(Origin self, const QueueOptions& options)
-    : options_(options), deltas_(ReplicaKind::kQueue, self, options.interval, options.seed) {}
+    : options_(options), deltas_(EnvelopeKind::kQueue, self, options.interval, options.seed) {}
 
 void QueueReplica::SetPeers(std::vector<uint32_t> peers) {
   deltas_.SetPeers(std::move(peers));
@@ -76,7 +76,7 @@ std::vector<Envelope> QueueReplica::Receive(std::string_view bytes, Instant now,
   const std::vector<Told> all = Read(reader, now);
   const EnvelopeHead& head = reader.head();
   good =
-      reader.done() && head.kind == ReplicaKind::kQueue && head.sender.node != deltas_.self().node;
+      reader.done() && head.kind == EnvelopeKind::kQueue && head.sender.node != deltas_.self().node;
   if (!good) return {};
   for (const Told& told : all) Merge(told, head.sender, now);
   deltas_.Heard(head, acknowledged, now);
@@ -240,7 +240,7 @@ const Element* QueueReplica::RowBefore(const TokenQueue& queue,
 
 Slice QueueReplica::Everything(uint32_t to, CopyCursor& cursor, const SliceSize& most,
                                Instant now) {
-  CopyLetter letter(*this, ReplicaKind::kQueue, deltas_.self(), now);
+  CopyLetter letter(*this, EnvelopeKind::kQueue, deltas_.self(), now);
   return WriteSlice(queues_, letter, to, most, cursor);
 }
 

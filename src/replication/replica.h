@@ -10,7 +10,7 @@
 #pragma once
 
 #include "algorithms/algorithm.h"
-#include "replication/correspondent.h"
+#include "mail/correspondent.h"
 #include "replication/key_map.h"
 
 namespace weir {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "replication/envelope.h"
+#include "mail/envelope.h"
 #include "replication/key_map.h"
 
 namespace weir {

@@ -110,6 +110,8 @@ Result<std::unique_ptr<ClusterService>> ClusterService::Open(const Settings& set
   const Origin self{cluster::NodeNumber(settings.node), incarnation->number};
   service->shared_ = std::make_unique<cluster::SharedLimits>(
       self, cluster::SharingOptions{.seed = UnguessableWord()}, clock.Now());
+  service->mailroom_.Give({EnvelopeKind::kCounter, EnvelopeKind::kQueue, EnvelopeKind::kDebt},
+                          *service->shared_);
   service->shared_->OnWake([thread = service->thread_.get()] { thread->Wake(); });
   return service;
 }
@@ -172,7 +174,7 @@ void ClusterService::ReloadKeys() {
 }
 
 void ClusterService::Start() {
-  thread_->Start(*shared_, [limiter = limiter_](std::string_view question, Instant now) {
+  thread_->Start(mailroom_, [limiter = limiter_](std::string_view question, Instant now) {
     return SettleAnswer(*limiter, question, now);
   });
 }

@@ -16,6 +16,7 @@
 
 #include "cluster/net/cluster_thread.h"
 #include "cluster/shared_limits.h"
+#include "mail/mailroom.h"
 #include "server/data_directory.h"
 #include "server/problems.h"
 #include "server/settings.h"
@@ -71,6 +72,7 @@ class ClusterService {
   std::atomic<bool> yielded_{false};
   Limiter* limiter_ = nullptr;
   std::unique_ptr<cluster::SharedLimits> shared_;  // outlives the thread
+  Mailroom mailroom_;                              // the same
   std::unique_ptr<cluster::ClusterThread> thread_;
 };
 

@@ -1,4 +1,4 @@
-#include "replication/delivery.h"
+#include "mail/delivery.h"
 
 #include <gtest/gtest.h>
 

@@ -10,6 +10,7 @@
 
 #include "cluster/node.h"
 #include "cluster/shared_limits.h"
+#include "mail/mailroom.h"
 #include "rules/parse.h"
 #include "server/settle_elsewhere.h"
 #include "weir/limiter.h"
@@ -59,6 +60,7 @@ class Site : public cluster::Transport {
     limiter->ShareWith(shared.get());
     shared->OnNews(
         [this](const Key& key, Instant at) { limiter->ApplyOthers(key.high, key.low, at); });
+    mailroom.Give({EnvelopeKind::kCounter, EnvelopeKind::kQueue, EnvelopeKind::kDebt}, *shared);
     cluster::NodeOptions options;
     options.id = id;
     options.incarnation = incarnation;
@@ -68,7 +70,7 @@ class Site : public cluster::Transport {
     options.answer = [this](std::string_view question, Instant at) {
       return SettleAnswer(*limiter, question, at);
     };
-    node = std::make_unique<cluster::Node>(options, SomeKey(), *shared, *this, now);
+    node = std::make_unique<cluster::Node>(options, SomeKey(), mailroom, *this, now);
     node->SetMembers({{id, id}, {peer, peer}}, now);
   }
 
@@ -110,6 +112,7 @@ class Site : public cluster::Transport {
 
   const std::string id;
   std::unique_ptr<cluster::SharedLimits> shared;
+  Mailroom mailroom;
   std::unique_ptr<Limiter> limiter;
   std::unique_ptr<cluster::Node> node;
   std::vector<Sent> sent;

@@ -2,7 +2,7 @@
 //
 //   server -> fronts -> limiter -> rules, store -> algorithms -> base
 //   server -> cluster -> replication, allocation, store
-//   replication, allocation -> algorithms -> base
+//   replication, allocation -> mail, algorithms -> base
 //   server -> config -> rules
 //   packet -> limiter, allocation
 //   lab -> cluster, limiter          (never fronts, never sockets)
