@@ -11,6 +11,7 @@
 #include "bench/engine/engine.h"
 #include "bench/engine/rivals.h"
 #include "bench/fronts/fronts.h"
+#include "bench/gossip/gossip.h"
 #include "bench/holds/holds.h"
 #include "bench/huge_pages.h"
 #include "bench/overload/overload.h"
@@ -112,6 +113,13 @@ int RunCrowd(const weir::bench::CrowdOptions& options) {
   return 0;
 }
 
+int RunGossip(const weir::bench::GossipOptions& options) {
+  const weir::bench::GossipResult result = MeasureGossip(options, ShowProgress);
+  if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\x1b[K");
+  PrintGossip(result);
+  return 0;
+}
+
 int RunPersist(const PersistOptions& options) {
   const std::vector<PersistRow> rows = MeasurePersist(options, ShowProgress);
   if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\x1b[K");
@@ -176,7 +184,13 @@ int main(int argc, char** argv) {
   overload->add_option("--deep", overload_options.deep, "requests of each, at twice the load");
   overload->add_option("--seconds", overload_options.seconds, "of each measurement");
   overload->add_option("--programs", overload_options.programs, "where weir is");
+  weir::bench::GossipOptions gossip_options;
+  CLI::App* gossip =
+      app.add_subcommand("gossip", "how long a decision may wait for gossip of many keys");
+  gossip->add_option("--keys", gossip_options.keys, "number of keys");
+  gossip->add_option("--rounds", gossip_options.rounds, "rounds of which the best counts");
   CLI11_PARSE(app, argc, argv);
+  if (gossip->parsed()) return RunGossip(gossip_options);
   if (waiting->parsed()) return RunWaiting(waiting_options);
   if (crowd->parsed()) return RunCrowd(crowd_options);
   if (overload->parsed()) return RunOverload(overload_options);

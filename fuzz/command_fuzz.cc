@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "server/command.h"
-#include "server/time_text.h"
+#include "base/time_text.h"
+#include "cli/command.h"
 #include "weir/decision.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "rules/print.h"
+#include "rules/print/print.h"
 #include "weir/limiter.h"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "rules/parse.h"
+#include "rules/read/parse.h"
 #include "weir/limiter.h"
 
 namespace weir::bench {

@@ -8,7 +8,7 @@
 #include "bench/engine/rules.h"
 #include "bench/workload.h"
 #include "cluster/shared_limits.h"
-#include "rules/parse.h"
+#include "rules/read/parse.h"
 #include "weir/clock.h"
 #include "weir/limiter.h"
 

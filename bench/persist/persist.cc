@@ -9,8 +9,8 @@
 #include "base/random.h"
 #include "bench/workload.h"
 #include "lab/live/program.h"
+#include "server/data/state_keeper.h"
 #include "server/problems.h"
-#include "server/state_keeper.h"
 
 namespace weir::bench {
 

@@ -11,7 +11,7 @@
 #include "fronts/resp/resp_front.h"
 #include "lab/live/free_port.h"
 #include "lab/stores/later.h"
-#include "server/worker.h"
+#include "server/connections/worker.h"
 #include "store/memory_store.h"
 
 namespace weir::bench {

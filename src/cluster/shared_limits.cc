@@ -288,7 +288,21 @@ Slice SharedLimits::Everything(uint32_t to, CopyCursor& cursor, const SliceSize&
   return all;
 }
 
+// The memory of many keys is counted in turns, so what the counts tell is of about the same instant.
 SharingCounts SharedLimits::Counts() const {
+  uint64_t bytes = 0;
+  for (const Replica* replica :
+       {static_cast<const Replica*>(&counter_), static_cast<const Replica*>(&queue_),
+        static_cast<const Replica*>(&debt_)}) {
+    MemoryCount count;
+    while (!count.done) {
+      InTurn([&] {
+        Steps steps;
+        replica->CountBytes(count, steps);
+      });
+    }
+    bytes += count.bytes;
+  }
   const std::lock_guard lock(mutex_);
   SharingCounts counts = counts_;
   counts.noted = noted_.load(std::memory_order_relaxed);
@@ -296,7 +310,7 @@ SharingCounts SharedLimits::Counts() const {
   counts.pushes = debt_.pushes();
   counts.turned_away = debt_.turned_away();
   counts.keys = counter_.keys() + queue_.keys() + debt_.keys();
-  counts.bytes = counter_.bytes() + queue_.bytes() + debt_.bytes();
+  counts.bytes = bytes;
   return counts;
 }
 

@@ -108,7 +108,7 @@ class SharedLimits final : public SharedUse, public Correspondent {
 
   // Under mutex_; then those have their turn who waited for it.
   template <typename Act>
-  void InTurn(const Act& act) {
+  void InTurn(const Act& act) const {
     {
       const std::lock_guard lock(mutex_);
       act();

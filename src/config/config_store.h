@@ -29,7 +29,7 @@
 #include "config/config_path.h"
 #include "config/database.h"
 #include "config/namespace_tree.h"
-#include "rules/parse.h"
+#include "rules/read/parse.h"
 #include "weir/instant.h"
 
 namespace weir {

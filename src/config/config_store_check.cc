@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "rules/source.h"
+#include "rules/text/source.h"
 
 namespace weir {
 namespace {

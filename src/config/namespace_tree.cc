@@ -1,6 +1,6 @@
 #include "config/namespace_tree.h"
 
-#include "rules/document.h"
+#include "rules/text/document.h"
 
 namespace weir {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "config/tree.h"
-#include "rules/parse.h"
+#include "rules/read/parse.h"
 
 namespace weir {
 
@@ -32,7 +32,7 @@ class NamespaceTree {
   std::string TextWith(const Edit& edit) const;
   // The namespace with this resource alone, beside what the reading of a resource depends on.
   Json Around(const Edit& edit) const;
-  // False if the whole could be too large to be read, with this edit (rules/document.h).
+  // False if the whole could be too large to be read, with this edit (rules/text/document.h).
   bool IsWithinBounds(const Edit& edit) const;
   void Apply(Edit edit, uint64_t version);
 

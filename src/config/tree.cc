@@ -5,10 +5,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "rules/document.h"
-#include "rules/number_text.h"
-#include "rules/parse.h"
-#include "rules/utf8.h"
+#include "rules/read/parse.h"
+#include "rules/text/document.h"
+#include "rules/text/number_text.h"
+#include "rules/text/utf8.h"
 
 namespace weir {
 namespace {

@@ -1,5 +1,5 @@
 // Rules as a tree of JSON, as they were written: what the configuration keeps and changes. JSON is
-// read by the reader of rules files (rules/json_text.h), with its bounds and its eye for doubled keys.
+// read by the reader of rules files (rules/text/json_text.h), with its bounds and its eye for doubled keys.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "rules/diagnostic.h"
 #include "rules/parse_options.h"
+#include "rules/text/diagnostic.h"
 #include "weir/error.h"
 
 namespace weir {

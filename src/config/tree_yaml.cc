@@ -1,7 +1,7 @@
 // A tree in YAML: maps as blocks; what hangs in a list, on one line.
 #include "config/tree.h"
-#include "rules/lines.h"
-#include "rules/scalar_text.h"
+#include "rules/text/lines.h"
+#include "rules/text/scalar_text.h"
 
 namespace weir {
 namespace {

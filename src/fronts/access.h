@@ -2,6 +2,7 @@
 // of these operations, and one policy (server/access.h) decides on them all.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string_view>
 
@@ -44,6 +45,9 @@ class AccessPolicy {
   virtual const Reach* ReachOf(std::string_view token) const = 0;
   // Of somebody who may not: kForbidden if his token is one, else kUnauthenticated.
   virtual Code WhyNot(const Asker& who) const = 0;
+  // Grows when other tokens are known than before: whoever was let in is asked again. Read it before the
+  // rest.
+  virtual const std::atomic<uint64_t>& version() const = 0;
 };
 
 // What somebody is told who is known, and asks where he may not.

@@ -1,6 +1,6 @@
 // What a front is to the server: bytes in, bytes out, and no socket.
 //
-//   server/net                       fronts
+//   server/connections               fronts
 //   ----------                       ------
 //   accepts a connection  ------>    Front::Accept(link)  -> Protocol
 //   reads what there is   ------>    Protocol::Receive(bytes, now)

@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "limiter/beyond_reach.h"
+
 namespace weir {
 namespace {
 
@@ -109,6 +111,16 @@ bool ReserveOnThread(WayBack& way, const Turn& now, bool may_wait,
                      ReserveTold gone) {
   return AskOnThread<Reservation>(way, now, may_wait, reserve, std::move(answer), std::move(gone),
                                   {Code::kNotHeld, "the session has ended", "session"});
+}
+
+Result<Reservation> IfReached(const Reach* reach, std::string_view ns,
+                              const Result<Reservation>& told, Limiter& limiter,
+                              const SessionId& session, const Turn& now) {
+  if (reach != nullptr && reach->Has(ns)) return told;
+  if (told && told->allowed) limiter.Release(session, told->hold, 0, now);
+  if (reach != nullptr) return Error{Code::kForbidden, std::string(kNotThisNamespace), ""};
+  return Error{Code::kUnauthenticated, "the token that this was asked with is not good any more",
+               ""};
 }
 
 }  // namespace weir

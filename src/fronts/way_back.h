@@ -48,4 +48,10 @@ bool ReserveOnThread(WayBack& way, const Turn& now, bool may_wait,
                      const std::function<void(ReserveDone)>& reserve, ReserveTold answer,
                      ReserveTold gone = nullptr);
 
+// Tokens may have been read again while a reservation waited. To somebody who has no reach there any more
+// (null: nowhere at all) nothing is granted: what was is released, and he is told so.
+Result<Reservation> IfReached(const Reach* reach, std::string_view ns,
+                              const Result<Reservation>& told, Limiter& limiter,
+                              const SessionId& session, const Turn& now);
+
 }  // namespace weir

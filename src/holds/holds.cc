@@ -122,7 +122,6 @@ void Holds::Try(const Wanted& wanted, bool behind_others, Instant now, Attempt& 
   if (attempt.error != Code::kOk) return;
   attempt.announced = attempt.pools;
   room_.Announce(attempt.announced);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
   const bool must_wait = behind_others && room_.Blocks(attempt.pools);
   Take(wanted, now, must_wait ? Want::kLook : Want::kTake, attempt);
 }
@@ -239,9 +238,8 @@ void Holds::GiveBack(std::span<const Returned> all, Instant now) {
   for (const Returned& one : all) {
     if (one.copies > 0) pools_.Return(one.pools, one.copies, now);
   }
-  std::atomic_thread_fence(std::memory_order_seq_cst);
   const bool awaited = std::any_of(all.begin(), all.end(), [&](const Returned& one) {
-    return room_.MayBlock(one.pools) || (one.share && one.left == 0 && room_.size() > 0);
+    return room_.MayAwait(one.pools) || (one.share && one.left == 0 && room_.size() > 0);
   });
   if (!awaited) return;
   Aftermath after;

@@ -4,11 +4,13 @@
 // nor is about to; more, that somebody may: then the waiting room knows (wait_room.h).
 //
 // No return of copies goes unseen. Who may have to wait counts himself here first and then tries; who returns
-// copies returns them first and then looks here. Both pass a fence in between, so that one of them sees
-// the other:
+// copies returns them first and then looks here, by writing what is there:
 //
-//     waits     Add(pool)      fence   try to take
-//     returns   return copies  fence   Has(pool)?
+//     waits     Add(pool)      try to take
+//     returns   return copies  HasForReturned(pool)?
+//
+// Both write the same number, so one comes after the other and sees what the other did before: either who
+// returns sees that somebody waits, or who waits finds the copies.
 #pragma once
 
 #include <array>
@@ -24,6 +26,13 @@ class PoolFilter {
   bool Has(std::span<const Key> pools) const {
     for (const Key& pool : pools) {
       if (ClassOf(pool).load() > 0) return true;
+    }
+    return false;
+  }
+  // For whoever has returned copies to them.
+  bool HasForReturned(std::span<const Key> pools) {
+    for (const Key& pool : pools) {
+      if (ClassOf(pool).fetch_add(0) > 0) return true;
     }
     return false;
   }

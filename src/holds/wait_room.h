@@ -11,7 +11,8 @@
 // No step looks at all who wait. What concerns very many at once (a session that ends while it waits often,
 // work that is done for all who share it, a pool in which much room has come) is noted at once, and
 // carried out a slice at a time: until then those concerned are known by IsDone, or by their session, which
-// is not there any more. Only bookkeeping: whoever calls has the lock, but for size() and MayBlock().
+// is not there any more. Only bookkeeping: whoever calls has the lock, but for size(), MayBlock() and
+// MayAwait().
 #pragma once
 
 #include <atomic>
@@ -53,6 +54,8 @@ class WaitRoom {
   // Without the lock: how many wait, and whether somebody may wait for one of the pools, or is about to.
   size_t size() const { return size_.load(); }
   bool MayBlock(std::span<const Key> pools) const { return filter_.Has(pools); }
+  // The same for whoever has returned copies to the pools: nobody who waits for them is missed.
+  bool MayAwait(std::span<const Key> pools) { return filter_.HasForReturned(pools); }
   // Somebody is about to find out whether he has to wait for them (pool_filter.h).
   void Announce(const Pools& pools) { filter_.Add(pools); }
   void Unannounce(const Pools& pools) { filter_.Remove(pools); }

@@ -2,7 +2,7 @@
 
 #include "base/random.h"
 #include "limiter/limiter_impl.h"
-#include "rules/parse.h"
+#include "rules/read/parse.h"
 
 namespace weir {
 namespace {

@@ -1,4 +1,4 @@
-#include "rules/parse.h"
+#include "rules/read/parse.h"
 #include "weir/limiter.h"
 
 namespace weir {

@@ -4,7 +4,7 @@
 
 #include <absl/container/flat_hash_set.h>
 
-#include "rules/limit_text.h"
+#include "rules/print/limit_text.h"
 
 namespace weir {
 

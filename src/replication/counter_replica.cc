@@ -286,9 +286,18 @@ const std::vector<CounterReplica::Row>* CounterReplica::Find(const Key& key) con
 }
 
 size_t CounterReplica::bytes() const {
-  size_t sum = deltas_.bytes() + MapBytes(buckets_);
-  for (const auto& [key, bucket] : buckets_) sum += bucket.rows.capacity() * sizeof(Row);
-  return sum;
+  MemoryCount count;
+  Steps steps = Steps::Unbounded();
+  CountBytes(count, steps);
+  return count.bytes;
+}
+
+void CounterReplica::CountBytes(MemoryCount& count, Steps& steps) const {
+  const auto of_rows = [](const Bucket& bucket) { return bucket.rows.capacity() * sizeof(Row); };
+  if (!CountStates(buckets_, 0, steps, count, of_rows)) return;
+  if (!deltas_.CountTopics(1, steps, count)) return;
+  count.bytes += deltas_.bytes() + MapBytes(buckets_);
+  count.done = true;
 }
 
 }  // namespace weir

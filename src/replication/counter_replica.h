@@ -63,6 +63,7 @@ class CounterReplica final : public Replica {
   Slice Everything(uint32_t to, CopyCursor& cursor, const SliceSize& most, Instant now) override;
   std::vector<Change> TakeChanges() override { return std::exchange(changes_, {}); }
   size_t bytes() const override;
+  void CountBytes(MemoryCount& count, Steps& steps) const override;
   size_t keys() const override { return buckets_.size(); }
 
   uint64_t Remaining(const Key& key, const SharedBucket& limit, Instant now);

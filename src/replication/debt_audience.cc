@@ -25,35 +25,74 @@ DebtReplica::Peer* DebtReplica::FindPeer(uint32_t node) {
 void DebtReplica::SetPeers(std::vector<uint32_t> nodes) {
   std::sort(nodes.begin(), nodes.end());
   std::vector<Peer> peers;
-  std::vector<uint32_t> fresh;
+  bool fresh = false;
   for (const uint32_t node : nodes) {
     if (node == self_.node || (!peers.empty() && peers.back().node == node)) continue;
     if (const Peer* known = FindPeer(node)) {
       peers.push_back(*known);
     } else {
       peers.push_back({.node = node, .due = list_.last() > 0});
-      fresh.push_back(node);
+      fresh = true;
     }
   }
   std::swap(peers_, peers);
   std::erase_if(peers, [this](const Peer& peer) { return FindPeer(peer.node) != nullptr; });
-  if (subjects_.empty() || (fresh.empty() && peers.empty())) return;
-  for (auto& [name, subject] : subjects_) {
-    uint32_t home = subject.home;
-    if (home != self_.node && FindPeer(home) == nullptr) home = HomeOf(name.key);
-    for (const uint32_t node : fresh) home = HomeOfTwo(name.key, home, node);
-    if (home != subject.home) MoveHome(name, subject, home);
+  if (subjects_.empty() || (!fresh && peers.empty())) return;
+  BeginLayout();
+  for (const Peer& peer : peers) {
+    std::erase_if(left_, [&](const Left& left) { return left.node == peer.node; });
+    left_.push_back({peer.node, layout_});
+    ended_ = layout_;
   }
-  if (!peers.empty()) Adopt();
   if (!peers_.empty()) next_heartbeat_ = Instant::min();
+  TurnSteps steps;
+  CatchUp(steps.catch_up);
+}
+
+void DebtReplica::BeginLayout() {
+  layout_ += 1;
+  behind_ = SIZE_MAX;
+}
+
+// It may be there again.
+bool DebtReplica::HasLeft(uint32_t node, uint32_t since) const {
+  return std::any_of(left_.begin(), left_.end(),
+                     [&](const Left& left) { return left.node == node && left.layout > since; });
+}
+
+bool DebtReplica::Bring(const StateName& name, Subject& subject) {
+  const uint32_t since = subject.layout;
+  if (since == layout_) return false;
+  subject.layout = layout_ & kMostLayouts;
+  const uint32_t home = HomeOf(name.key);
+  const bool moves = home != subject.home || HasLeft(subject.home, since);
+  if (moves) MoveHome(subject, home);
+  const bool adopts = since < ended_ && Adopt(subject, since);
+  if (moves || adopts) Retell(name, subject);
+  return moves || adopts;
+}
+
+void DebtReplica::CatchUp(Steps& steps) {
+  for (; subjects_.Before(behind_) != nullptr; --behind_) {
+    if (!steps.any()) return;
+    auto& [name, subject] = subjects_.begin()[static_cast<ptrdiff_t>(behind_ - 1)];
+    steps.Take(1 + peers_.size() / 8);
+    if (Bring(name, subject)) steps.Take(Steps::kOfKey);
+  }
+  left_.clear();
 }
 
 // It is handed what this node has to tell; whatever was told to all stays so until all know it.
-void DebtReplica::MoveHome(const StateName& name, Subject& subject, uint32_t home) {
+void DebtReplica::MoveHome(Subject& subject, uint32_t home) {
   subject.home = home;
   subject.to_all = subject.to_all || home == self_.node;
   TellAgain(subject);
-  TellNow(name, subject);
+}
+
+void DebtReplica::Retell(const StateName& name, Subject& subject) {
+  if (subject.again) return;
+  subject.again = true;
+  again_.names.push_back(name);
 }
 
 // Whatever this node has to tell of it.
@@ -71,18 +110,17 @@ bool DebtReplica::IsOver(Origin life) const {
 }
 
 // Rows of lives that are over, as if they were this node's own: their owners do not tell them any
-// more, and whoever did may be gone too.
-void DebtReplica::Adopt() {
-  for (auto& [name, subject] : subjects_) {
-    bool any = false;
-    for (size_t i = 0; i < subject.rows.rows().size(); ++i) {
-      const DebtRows::Row& row = subject.rows.rows()[i];
-      if (row.place != 0 || row.untold || !IsOver(row.origin)) continue;
-      subject.rows.SetPlace(i, 0, true);
-      any = true;
-    }
-    if (any) TellNow(name, subject);
+// more, and whoever did may be gone too. Of who left since, all that is known was so before.
+bool DebtReplica::Adopt(Subject& subject, uint32_t since) {
+  bool any = false;
+  for (size_t i = 0; i < subject.rows.rows().size(); ++i) {
+    const DebtRows::Row& row = subject.rows.rows()[i];
+    if (row.place != 0 || row.untold) continue;
+    if (!IsOver(row.origin) && !HasLeft(row.origin.node, since)) continue;
+    subject.rows.SetPlace(i, 0, true);
+    any = true;
   }
+  return any;
 }
 
 // Everybody, if this is the home, or the home does not answer, or there is no time to wait for it,
@@ -122,7 +160,8 @@ void DebtReplica::FindDeaf(Instant now) {
     if (DeafAt(peer) > now) continue;
     // First what it was handed since it was last heard; if it stays deaf, all: what it took in
     // before may be lost with it.
-    TellForHome(peer.node, peer.deaf ? 0 : peer.confirmed);
+    peer.told_for = peer.deaf ? 0 : peer.confirmed;
+    tells_for_deaf_ = true;
     peer.lost = peer.deaf;
     peer.deaf = true;
   }
@@ -141,16 +180,31 @@ void DebtReplica::SetNextDeaf() {
   for (const Peer& peer : peers_) next_deaf_ = std::min(next_deaf_, DeafAt(peer));
 }
 
-// Tells everybody what this home was handed.
-void DebtReplica::TellForHome(uint32_t home, uint64_t after) {
-  for (const TellingList::Entry& entry : list_.After(after)) {
-    if (entry.gone()) continue;
-    Subject& subject = subjects_.at(entry.name);
-    if (subject.home != home || subject.to_all) continue;
-    subject.to_all = true;
-    TellAgain(subject);
-    TellNow(entry.name, subject);
+// Tells everybody what those were handed that do not answer.
+void DebtReplica::TellForDeaf(Steps& steps) {
+  if (!tells_for_deaf_) return;
+  for (Peer& peer : peers_) {
+    if (peer.told_for == kNothing) continue;
+    bool all = true;
+    list_.After(peer.told_for, [&](const TellingList::Entry& entry) {
+      all = steps.any();
+      if (!all) return false;
+      steps.Take(entry.gone() ? 1 : Steps::kOfLookup);
+      peer.told_for = entry.number;
+      if (entry.gone()) return true;
+      Subject& subject = subjects_.at(entry.name);
+      Bring(entry.name, subject);
+      if (subject.home != peer.node || subject.to_all) return true;
+      steps.Take(Steps::kOfKey);
+      subject.to_all = true;
+      TellAgain(subject);
+      Retell(entry.name, subject);
+      return true;
+    });
+    if (!all) return;
+    peer.told_for = kNothing;
   }
+  tells_for_deaf_ = false;
 }
 
 }  // namespace weir

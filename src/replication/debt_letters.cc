@@ -15,38 +15,60 @@ constexpr Duration kSlowestAnswer = std::chrono::milliseconds(200);
 
 std::vector<Envelope> DebtReplica::Tick(Instant now) {
   std::vector<Envelope> out;
-  if (next_deaf_ <= now) FindDeaf(now);
-  ListTheUntold(now);
-  if (std::exchange(write_now_, false)) {
-    for (Peer& peer : peers_) {
-      if (peer.due || peer.owes_answer) Write(peer, now, out);
-    }
-  }
-  if (next_gap_ <= now) AskAboutGaps(now, out);
-  if (next_heartbeat_ <= now) HeartBeat(now, out);
-  Forget(now);
+  TurnSteps steps;
+  TakeTurn(now, steps, out);
   return out;
 }
 
+void DebtReplica::TakeTurn(Instant now, TurnSteps& steps, std::vector<Envelope>& out) {
+  CatchUp(steps.catch_up);
+  if (next_deaf_ <= now) FindDeaf(now);
+  TellForDeaf(steps.catch_up);
+  TellSome(now, steps.tell, out);
+  if (next_gap_ <= now) AskAboutGaps(now, steps.rest, out);
+  if (next_heartbeat_ <= now) HeartBeat(now, steps.rest, out);
+  Forget(now, steps.rest);
+}
+
+// A round: what there was to list when it began, then to all to whom something is due.
+void DebtReplica::TellSome(Instant now, Steps& steps, std::vector<Envelope>& out) {
+  if (!in_round_) BeginRound(now);
+  if (!ListSome(now, steps)) return;
+  if (write_now_) {
+    for (Peer& peer : peers_) {
+      if (!peer.due && !peer.owes_answer) continue;
+      Write(peer, now, steps, out);
+      if (!steps.any()) return;
+    }
+  }
+  write_now_ = in_round_ = false;
+}
+
 Instant DebtReplica::NextTick() const {
-  if (!urgent_.empty() || write_now_) return Instant::min();
+  const bool waits = !urgent_.names.empty() || !again_.names.empty() || late_ > 0;
+  if (waits || write_now_ || in_round_ || catching_up()) return Instant::min();
   const Instant forget = forgetting_.empty() ? kEndOfTime : forgetting_.top().first;
   return std::min({next_heartbeat_, tell_at_, next_gap_, next_deaf_, forget});
 }
 
 // There is no time to wait for an answer.
 std::vector<Envelope> DebtReplica::Farewell(Instant now) {
+  std::vector<Envelope> out;
   leaving_ = true;
-  if (!untold_.empty()) tell_at_ = now;
-  return Tick(now);
+  if (!untold_.names.empty()) tell_at_ = now;
+  TurnSteps steps = TurnSteps::Unbounded();
+  do {
+    TakeTurn(now, steps, out);
+  } while (in_round_ || late_ > 0 || !urgent_.names.empty() || !again_.names.empty());
+  return out;
 }
 
-void DebtReplica::AskAboutGaps(Instant now, std::vector<Envelope>& out) {
+void DebtReplica::AskAboutGaps(Instant now, Steps& steps, std::vector<Envelope>& out) {
   next_gap_ = kEndOfTime;
   for (Peer& peer : peers_) {
     if (peer.gap_since == kEndOfTime) continue;
-    if (After(peer.gap_since, options_.gap_patience) <= now) {
-      Write(peer, now, out);
+    if (After(peer.gap_since, options_.gap_patience) <= now && steps.any()) {
+      Write(peer, now, steps, out);
       peer.gap_since = After(now, options_.heartbeat);  // asked for; again later
     }
     next_gap_ = std::min(next_gap_, After(peer.gap_since, options_.gap_patience));
@@ -54,7 +76,7 @@ void DebtReplica::AskAboutGaps(Instant now, std::vector<Envelope>& out) {
 }
 
 // One peer after the other: what has come from it, and what it has not confirmed.
-void DebtReplica::HeartBeat(Instant now, std::vector<Envelope>& out) {
+void DebtReplica::HeartBeat(Instant now, Steps& steps, std::vector<Envelope>& out) {
   const auto round = static_cast<int64_t>(peers_.size()) * options_.heartbeat;
   const size_t before = out.size();
   bool more = false;
@@ -64,9 +86,10 @@ void DebtReplica::HeartBeat(Instant now, std::vector<Envelope>& out) {
     if (next == peers_.end()) next = peers_.begin();
     Peer& peer = *next;
     // It has been greeted since, and had the time to say that it came.
-    const bool again = peer.unconfirmed_since < now && now - peer.unconfirmed_since >= 2 * round;
+    const bool again = peer.unconfirmed_since < now && now - peer.unconfirmed_since >= 2 * round &&
+                       !(peer.due && in_round_);
     const bool wants = again || peer.owes_word || peer.due;
-    if (wants && out.size() > before) {
+    if (wants && (out.size() > before || !steps.any())) {
       more = true;
       break;
     }
@@ -74,31 +97,41 @@ void DebtReplica::HeartBeat(Instant now, std::vector<Envelope>& out) {
     more = more || peer.confirmed < peer.sent;
     if (!wants) continue;
     if (again) {
-      peer.sent = peer.confirmed;
+      peer.SendAgain(peer.confirmed);
       peer.due = true;
     }
-    Write(peer, now, out);
+    Write(peer, now, steps, out);
     more = true;
   }
   next_heartbeat_ = more ? After(now, options_.heartbeat) : kEndOfTime;
 }
 
 // What is new on the list; if there is nothing, just what has come from the peer.
-void DebtReplica::Write(Peer& peer, Instant now, std::vector<Envelope>& out) {
-  if (peer.due) {
-    WriteNew(peer, now, out);
-  } else {
+void DebtReplica::Write(Peer& peer, Instant now, Steps& steps, std::vector<Envelope>& out) {
+  if (!peer.due) {
+    steps.Take(Steps::kOfKey);
     out.push_back({peer.node, Head(peer, peer.sent, peer.sent, false)});
+  } else if (!WriteNew(peer, now, steps, out)) {
+    write_now_ = true;
+    return;
   }
   peer.due = peer.owes_word = peer.owes_answer = false;
 }
 
-void DebtReplica::WriteNew(Peer& peer, Instant now, std::vector<Envelope>& out) {
+// True: all of it was written. An envelope that is not full is left to the next turn, unless that could not
+// do better.
+bool DebtReplica::WriteNew(Peer& peer, Instant now, Steps& steps, std::vector<Envelope>& out) {
   DebtRowsWriter rows(self_, now);
-  bool asks = false;
+  bool asks = false, all = true;
+  bool must_send = steps.all();
+  StateName last;
   const auto send = [&](uint64_t end) {
     out.push_back({peer.node, Head(peer, peer.sent, end, asks) + rows.Take()});
-    peer.sent = end;
+    peer.SendAgain(end);
+    peer.owes_word = peer.owes_answer = false;
+    must_send = false;
+    if (peer.unconfirmed_since == kEndOfTime) peer.unconfirmed_since = now;
+    if (next_heartbeat_ == kEndOfTime) next_heartbeat_ = After(now, options_.heartbeat);
     if (!asks) return;
     peer.asked = end;
     if (peer.asked_since == kEndOfTime) peer.asked_since = now;
@@ -106,21 +139,37 @@ void DebtReplica::WriteNew(Peer& peer, Instant now, std::vector<Envelope>& out) 
     asks = false;
   };
   uint64_t before = peer.sent;
-  for (const TellingList::Entry& entry : list_.After(peer.sent)) {
-    if (entry.gone() || entry.origin == Origin{peer.node, peer.incarnation}) continue;
-    const Subject& subject = subjects_.at(entry.name);
-    if (!subject.to_all && subject.home != peer.node) continue;
-    if (rows.full()) send(before);
-    before = entry.number;
-    const bool handed = !subject.to_all;
-    asks = asks || handed;
-    rows.Add(Told(entry.name, subject, handed, now),
-             *subject.rows.Find(entry.origin, entry.segment));
+  list_.After(peer.scanned, [&](const TellingList::Entry& entry) {
+    all = steps.any();
+    if (!all) return false;
+    steps.Take(entry.gone() ? 1 : Steps::kOfLookup);
+    const bool own = entry.origin == Origin{peer.node, peer.incarnation};
+    if (!entry.gone() && !own) {
+      Subject& subject = subjects_.at(entry.name);
+      Bring(entry.name, subject);
+      if (subject.to_all || subject.home == peer.node) {
+        if (entry.name != std::exchange(last, entry.name)) steps.Take(Steps::kOfKey);
+        if (rows.full()) send(before);
+        before = entry.number;
+        const bool handed = !subject.to_all;
+        asks = asks || handed;
+        rows.Add(Told(entry.name, subject, handed, now),
+                 *subject.rows.Find(entry.origin, entry.segment));
+      }
+    }
+    if (rows.empty()) peer.scanned = entry.number;
+    return true;
+  });
+  if (!all) {
+    if (!rows.empty() && must_send) send(before);
+    return false;
   }
-  if (rows.empty() && !peer.owes_word && !peer.owes_answer) return;  // nothing concerns it
+  if (rows.empty() && !peer.owes_word && !peer.owes_answer) {  // nothing concerns it
+    peer.scanned = peer.sent;
+    return true;
+  }
   send(list_.last());
-  if (peer.unconfirmed_since == kEndOfTime) peer.unconfirmed_since = now;
-  if (next_heartbeat_ == kEndOfTime) next_heartbeat_ = After(now, options_.heartbeat);
+  return true;
 }
 
 // An envelope of a copy (copy.h).
@@ -201,7 +250,12 @@ std::vector<Envelope> DebtReplica::Receive(std::string_view bytes, Instant now, 
   if (!hears_me) return {};
   NoteConfirmed(peer, debt.have, debt.gap, now);
   std::vector<Envelope> out;
-  if (peer.due) Write(peer, now, out);
+  Steps steps;
+  if (peer.due && in_round_) {
+    write_now_ = true;
+  } else if (peer.due) {
+    Write(peer, now, steps, out);
+  }
   return out;
 }
 
@@ -213,7 +267,10 @@ void DebtReplica::Greet(Peer& peer, uint32_t incarnation, bool hears_me) {
   peer.incarnation = incarnation;
   if (same_life) return;
   next_heartbeat_ = Instant::min();
-  Adopt();
+  BeginLayout();
+  ended_ = layout_;
+  TurnSteps steps;
+  CatchUp(steps.catch_up);
 }
 
 // Somebody remembers an earlier life of this node: all have to hear that it is over, and what they
@@ -245,7 +302,8 @@ void DebtReplica::NoteConfirmed(Peer& peer, uint64_t have, bool gap, Instant now
     if (peer.asked_since != kEndOfTime) NoteAnswer(peer, now);
   }
   if (!gap) return;
-  peer.sent = peer.confirmed = have;  // it may have forgotten what it confirmed
+  peer.confirmed = have;  // it may have forgotten what it confirmed
+  peer.SendAgain(have);
   peer.due = peer.due || have < list_.last();
 }
 
@@ -256,6 +314,7 @@ void DebtReplica::NoteAnswer(Peer& peer, Instant now) {
     peer.answers_in = std::clamp(now - peer.asked_since, peer.answers_in * 7 / 8, kSlowestAnswer);
     peer.asked_since = kEndOfTime;
     peer.deaf = peer.lost = false;
+    peer.told_for = kNothing;
   }
   SetNextDeaf();
 }

@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace weir {
+namespace {
+
+constexpr size_t kMostInRound = 20'000;  // subjects
+
+}  // namespace
 
 DebtReplica::DebtReplica(Origin self, const DebtOptions& options, Instant)
     : self_(self), options_(options) {}
@@ -11,13 +16,17 @@ DebtReplica::DebtReplica(Origin self, const DebtOptions& options, Instant)
 
 std::pair<DebtReplica::Subject*, bool> DebtReplica::FindOrMake(const StateName& name) {
   const auto found = subjects_.find(name);
-  if (found != subjects_.end()) return {&found->second, false};
+  if (found != subjects_.end()) {
+    Bring(name, found->second);
+    return {&found->second, false};
+  }
   if (subjects_.size() >= options_.most_subjects) {
     turned_away_ += 1;
     return {nullptr, false};
   }
   Subject& subject = subjects_[name];
   subject.home = HomeOf(name.key);
+  subject.layout = layout_ & kMostLayouts;
   subject.to_all = subject.home == self_.node;
   return {&subject, true};
 }
@@ -63,6 +72,7 @@ void DebtReplica::Refund(const StateName& name, uint64_t cost, Instant now) {
   const auto found = subjects_.find(name);
   if (found == subjects_.end()) return;
   Subject& subject = found->second;
+  Bring(name, subject);
   if (!subject.rows.Refund(subject.ticks, self_, cost, now)) return;
   Remember(name, subject, ForgetAt(subject, now));
   NoteUntold(name, subject, 0, now);
@@ -85,9 +95,9 @@ void DebtReplica::NoteUntold(const StateName& name, Subject& subject, uint64_t t
                              Instant now) {
   subject.untold += tokens;
   TellIfUrgent(name, subject, now);
-  if (subject.urgent || subject.waits) return;
+  if (subject.urgent || subject.again || subject.waits) return;
   subject.waits = true;
-  untold_.push_back(name);
+  untold_.names.push_back(name);
   if (tell_at_ == kEndOfTime) tell_at_ = After(now, options_.patience);
 }
 
@@ -97,7 +107,9 @@ void DebtReplica::TellIfUrgent(const StateName& name, Subject& subject, Instant 
   const uint128 before = uint128{Room(subject, now)} + subject.untold;
   const bool all = subject.home == self_.node && uint128{subject.untold} * 2 >= before;
   const uint128 shares = uint128{subject.own_untold} * 2 * (peers_.size() + 1);
-  if (all || (subject.own_untold > 0 && shares >= before)) TellNow(name, subject);
+  if (!all && (subject.own_untold == 0 || shares < before)) return;
+  subject.urgent = true;
+  urgent_.names.push_back(name);
 }
 
 uint64_t DebtReplica::Room(Subject& subject, Instant now) {
@@ -105,32 +117,51 @@ uint64_t DebtReplica::Room(Subject& subject, Instant now) {
   return subject.ticks.Tokens(full - subject.rows.Debt(subject.ticks, now));
 }
 
-void DebtReplica::TellNow(const StateName& name, Subject& subject) {
-  if (subject.urgent) return;
-  subject.urgent = true;
-  urgent_.push_back(name);
-}
-
-void DebtReplica::ListTheUntold(Instant now) {
-  pushes_ += urgent_.size();
-  for (const StateName& name : urgent_) PutOnList(name, now);
-  urgent_.clear();
-  if (tell_at_ > now) return;
-  for (const StateName& name : untold_) {
-    const auto found = subjects_.find(name);
-    if (found != subjects_.end()) found->second.waits = false;
-    PutOnList(name, now);
+// All that waits, if it is not too much: what becomes urgent meanwhile has to wait for the end of the round.
+// What others are told again is gathered first, so that it goes in few envelopes.
+void DebtReplica::BeginRound(Instant now) {
+  in_round_ = true;
+  if (tell_at_ <= now) {
+    late_ = untold_.names.size();
+    tell_at_ = kEndOfTime;
   }
-  untold_.clear();
-  tell_at_ = kEndOfTime;
+  const bool gathers = catching_up() && again_.names.size() < kMostInRound;
+  urgent_.in_round = std::min(urgent_.names.size(), kMostInRound);
+  again_.in_round = gathers ? 0 : std::min(again_.names.size(), kMostInRound);
+  untold_.in_round = std::min(late_, kMostInRound);
+  late_ -= untold_.in_round;
 }
 
-void DebtReplica::PutOnList(const StateName& name, Instant now) {
-  const auto found = subjects_.find(name);
-  if (found == subjects_.end()) return;
-  Subject& subject = found->second;
+// True: all of this round is on the list.
+bool DebtReplica::ListSome(Instant now, Steps& steps) {
+  const auto list = [&](Line& line, auto listed) {
+    for (; line.in_round > 0; --line.in_round) {
+      if (!steps.any()) return false;
+      steps.Take(Steps::kOfKey);
+      const StateName name = line.names.front();
+      line.names.pop_front();
+      const auto found = subjects_.find(name);
+      if (found == subjects_.end()) continue;
+      listed(found->second);
+      Bring(name, found->second);
+      PutOnList(name, found->second, now);
+    }
+    return true;
+  };
+  const auto at_once = [this](Subject& subject) {
+    subject.urgent = false;
+    pushes_ += 1;
+  };
+  const auto once_more = [this](Subject& subject) {
+    subject.again = false;
+    pushes_ += 1;
+  };
+  return list(urgent_, at_once) && list(again_, once_more) &&
+         list(untold_, [](Subject& subject) { subject.waits = false; });
+}
+
+void DebtReplica::PutOnList(const StateName& name, Subject& subject, Instant now) {
   ChooseAudience(subject, now);
-  subject.urgent = false;
   subject.untold = subject.own_untold = 0;
   bool any = false;
   for (size_t i = 0; i < subject.rows.rows().size(); ++i) {
@@ -163,17 +194,18 @@ void DebtReplica::Remember(const StateName& name, Subject& subject, Instant unti
   if (is_new) forgetting_.emplace(subject.forget_at, name);
 }
 
-void DebtReplica::Forget(Instant now) {
+void DebtReplica::Forget(Instant now, Steps& steps) {
   const auto off_list = [this](const DebtRows::Row& row) {
     if (row.place != 0) list_.Remove(row.place);
   };
-  while (!forgetting_.empty() && forgetting_.top().first <= now) {
+  while (!forgetting_.empty() && forgetting_.top().first <= now && steps.any()) {
+    steps.Take(Steps::kOfKey);
     const StateName name = forgetting_.top().second;
     forgetting_.pop();
     const auto found = subjects_.find(name);
     if (found == subjects_.end()) continue;
     Subject& subject = found->second;
-    const bool told = !subject.urgent && !subject.waits;
+    const bool told = !subject.urgent && !subject.again && !subject.waits;
     if (subject.forget_at <= now && told) {
       for (const DebtRows::Row& row : subject.rows.rows()) off_list(row);
       subjects_.erase(found);
@@ -200,11 +232,21 @@ const DebtRows* DebtReplica::Find(const StateName& name) const {
 }
 
 size_t DebtReplica::bytes() const {
-  size_t bytes = MapBytes(subjects_);
-  for (const auto& [name, subject] : subjects_) bytes += subject.rows.heap_bytes();
-  bytes += peers_.capacity() * sizeof(Peer) + list_.bytes();
-  bytes += (untold_.capacity() + urgent_.capacity()) * sizeof(StateName);
-  return bytes + forgetting_.size() * sizeof(Due);
+  MemoryCount count;
+  Steps steps = Steps::Unbounded();
+  CountBytes(count, steps);
+  return count.bytes;
+}
+
+void DebtReplica::CountBytes(MemoryCount& count, Steps& steps) const {
+  const auto of_rows = [](const Subject& subject) { return subject.rows.heap_bytes(); };
+  if (!CountStates(subjects_, 0, steps, count, of_rows)) return;
+  count.bytes += MapBytes(subjects_) + peers_.capacity() * sizeof(Peer) + list_.bytes();
+  for (const Line* line : {&urgent_, &again_, &untold_}) {
+    count.bytes += line->names.size() * sizeof(StateName);
+  }
+  count.bytes += forgetting_.size() * sizeof(Due);
+  count.done = true;
 }
 
 }  // namespace weir

@@ -27,16 +27,23 @@
 //
 // Windows: a count without inflow, one for each window of a key (SharedBucket::window).
 //
+// In turns: nothing is done of all subjects at once, for whoever decides waits for the lock meanwhile. When
+// peers come and go a subject finds its home when it is next looked at, or when CatchUp comes by. What is to
+// be told goes in rounds: so many are put on the list, then all to whom something is due are written to; both
+// take as many turns as they need (steps.h).
+//
 //   debt_replica.cc   decisions, when they have to be told, forgetting
 //   debt_audience.cc  whom: homes and peers that come and go, or do not answer
 //   debt_letters.cc   telling and hearing
 #pragma once
 
+#include <deque>
 #include <queue>
 
 #include "replication/debt_wire.h"
 #include "replication/key_map.h"
 #include "replication/replica.h"
+#include "replication/steps.h"
 #include "replication/telling_list.h"
 
 namespace weir {
@@ -71,6 +78,7 @@ class DebtReplica : public Replica {
   std::vector<Envelope> Farewell(Instant now) override;
   std::vector<Change> TakeChanges() override { return std::exchange(changes_, {}); }
   size_t bytes() const override;
+  void CountBytes(MemoryCount& count, Steps& steps) const override;
   size_t keys() const override { return subjects_.size(); }
 
   uint64_t Remaining(const Key& key, const SharedBucket& limit, Instant now);
@@ -89,30 +97,39 @@ class DebtReplica : public Replica {
   uint64_t told() const { return list_.last(); }         // rows, each time that they were told
 
  private:
+  static constexpr uint64_t kNothing = UINT64_MAX;
+  static constexpr uint32_t kMostLayouts = (uint32_t{1} << 27) - 1;
+
   struct Subject {
     SharedBucket limit;
     Ticks ticks{limit};
     uint32_t home = 0;
-    bool to_all = false;      // its rows on the list are told to everybody, else to its home
-    bool limited = false;     // somebody has asked here: the limit is known
-    bool urgent = false;      // to be told at once
-    bool waits = false;       // or with others
-    uint64_t untold = 0;      // tokens,
-    uint64_t own_untold = 0;  // those of this node among them
+    uint32_t layout : 27 = 0;  // of the peers, as of when this is the home
+    bool to_all : 1 = false;   // its rows on the list are told to everybody, else to its home
+    bool limited : 1 = false;  // somebody has asked here: the limit is known
+    bool urgent : 1 = false;   // to be told at once: in urgent_,
+    bool again : 1 = false;    // to others than before: in again_,
+    bool waits : 1 = false;    // or with others: in untold_
+    uint64_t untold = 0;       // tokens,
+    uint64_t own_untold = 0;   // those of this node among them
     Instant forget_at{};
     DebtRows rows;
   };
   struct Peer {
     uint32_t node = 0;
     uint32_t incarnation = 0;  // 0: it was never heard
-    // To it: the list up to `sent`; it is known to know it up to `confirmed`.
+    // To it: the list up to `sent`; it is known to know it up to `confirmed`. Up to `scanned` there is
+    // nothing more for it.
     uint64_t sent = 0;
+    uint64_t scanned = 0;
     uint64_t confirmed = 0;
     Instant unconfirmed_since = kEndOfTime;
     // To it as a home: an answer is awaited to what it was handed, up to `asked`.
     uint64_t asked = 0;
     Instant asked_since = kEndOfTime;
     Duration answers_in{};  // how long it takes, lately
+    // What it was handed is being told to others: the list after this.
+    uint64_t told_for = kNothing;
     // From it: its list up to `have`.
     uint64_t have = 0;
     Instant gap_since = kEndOfTime;
@@ -122,6 +139,28 @@ class DebtReplica : public Replica {
     bool lost = false;         // or, if it is so for long, ever
     bool owes_word = false;    // something came that it has not been told of
     bool owes_answer = false;  // at once
+
+    void SendAgain(uint64_t after) { sent = scanned = after; }
+  };
+  // Who was a peer before this layout.
+  struct Left {
+    uint32_t node = 0;
+    uint32_t layout = 0;
+  };
+  // Subjects that wait to be put on the list, each once: so many of them in this round.
+  struct Line {
+    std::deque<StateName> names;
+    size_t in_round = 0;
+  };
+  // What one turn may take; each kind of work has its own share, so that none waits for another.
+  struct TurnSteps {
+    Steps catch_up{Steps::kMost / 4};
+    Steps tell{Steps::kMost};
+    Steps rest{Steps::kMost / 4};
+
+    static TurnSteps Unbounded() {
+      return {Steps::Unbounded(), Steps::Unbounded(), Steps::Unbounded()};
+    }
   };
 
   class CopyLetter;
@@ -140,30 +179,41 @@ class DebtReplica : public Replica {
   void NoteUntold(const StateName& name, Subject& subject, uint64_t tokens, Instant now);
   void TellIfUrgent(const StateName& name, Subject& subject, Instant now);
   static uint64_t Room(Subject& subject, Instant now);
-  void TellNow(const StateName& name, Subject& subject);
-  void PutOnList(const StateName& name, Instant now);
-  void ListTheUntold(Instant now);
-  void Forget(Instant now);
+  void BeginRound(Instant now);
+  bool ListSome(Instant now, Steps& steps);
+  void PutOnList(const StateName& name, Subject& subject, Instant now);
+  void Forget(Instant now, Steps& steps);
 
   // ---- debt_audience.cc
   const Peer* FindPeer(uint32_t node) const;
   Peer* FindPeer(uint32_t node);
-  void MoveHome(const StateName& name, Subject& subject, uint32_t home);
+  // Peers have come or gone, or are others now.
+  void BeginLayout();
+  bool HasLeft(uint32_t node, uint32_t since) const;
+  // The subject's home is that of the peers as they are now; true: there is something to tell.
+  bool Bring(const StateName& name, Subject& subject);
+  void CatchUp(Steps& steps);
+  bool catching_up() const { return behind_ > 0 || tells_for_deaf_; }
+  void MoveHome(Subject& subject, uint32_t home);
   void ChooseAudience(Subject& subject, Instant now);
   bool AllConfirmed(const Subject& subject) const;
   void TellAgain(Subject& subject);
+  void Retell(const StateName& name, Subject& subject);
   bool IsOver(Origin life) const;
-  void Adopt();
+  bool Adopt(Subject& subject, uint32_t since);
   void FindDeaf(Instant now);
   Instant DeafAt(const Peer& peer) const;
   void SetNextDeaf();
-  void TellForHome(uint32_t home, uint64_t after);
+  void TellForDeaf(Steps& steps);
 
   // ---- debt_letters.cc
-  void HeartBeat(Instant now, std::vector<Envelope>& out);
-  void AskAboutGaps(Instant now, std::vector<Envelope>& out);
-  void Write(Peer& peer, Instant now, std::vector<Envelope>& out);
-  void WriteNew(Peer& peer, Instant now, std::vector<Envelope>& out);
+  void TakeTurn(Instant now, TurnSteps& steps, std::vector<Envelope>& out);
+  void TellSome(Instant now, Steps& steps, std::vector<Envelope>& out);
+  void HeartBeat(Instant now, Steps& steps, std::vector<Envelope>& out);
+  void AskAboutGaps(Instant now, Steps& steps, std::vector<Envelope>& out);
+  // While there are steps; what is left is written in the next round.
+  void Write(Peer& peer, Instant now, Steps& steps, std::vector<Envelope>& out);
+  bool WriteNew(Peer& peer, Instant now, Steps& steps, std::vector<Envelope>& out);
   std::string Head(const Peer& peer, uint64_t from, uint64_t end, bool asks) const;
   static DebtState Told(const StateName& name, const Subject& subject, bool handed, Instant now);
 
@@ -186,9 +236,12 @@ class DebtReplica : public Replica {
   uint64_t pushes_ = 0;
   std::vector<Change> changes_;
 
-  std::vector<StateName> urgent_;
-  std::vector<StateName> untold_;  // not urgent: told together
-  bool write_now_ = false;         // to whom something is due
+  Line urgent_;
+  Line again_;
+  Line untold_;             // not urgent: told together
+  size_t late_ = 0;         // of untold_, those for which it is time
+  bool in_round_ = false;   // one has begun
+  bool write_now_ = false;  // to whom something is due
   bool said_hello_ = false;
   bool leaving_ = false;
   Instant tell_at_ = kEndOfTime;
@@ -197,11 +250,17 @@ class DebtReplica : public Replica {
   Instant next_heartbeat_ = kEndOfTime;  // only while somebody has to be told or to confirm
   uint32_t last_greeted_ = 0;
 
+  uint32_t layout_ = 0;          // grows when peers come or go,
+  uint32_t ended_ = 0;           // and this is when a life was over, the last time
+  size_t behind_ = 0;            // subjects before this place may be of an earlier layout
+  std::vector<Left> left_;       // since the first of those
+  bool tells_for_deaf_ = false;  // some peer's told_for is set
+
   using Due = std::pair<Instant, StateName>;
   struct Later {
     bool operator()(const Due& a, const Due& b) const { return a.first > b.first; }
   };
-  std::priority_queue<Due, std::vector<Due>, Later> forgetting_;  // when each is looked at
+  std::priority_queue<Due, std::deque<Due>, Later> forgetting_;  // when each is looked at
 };
 
 }  // namespace weir

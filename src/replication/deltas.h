@@ -44,6 +44,9 @@ class Deltas {
     for (size_t i = 0; i < peers_.size(); ++i) {
       if (std::find(nodes.begin(), nodes.end(), peers_[i].node) == nodes.end()) {
         last_numbers_[peers_[i].node] = peers_[i].delivery.last_number();
+        over_.push_back(peers_[i].delivery.TakeSent());
+        over_.push_back(std::move(peers_[i].given_up));
+        over_.push_back(std::move(peers_[i].acknowledged));
         continue;
       }
       before.push_back(i);
@@ -98,13 +101,25 @@ class Deltas {
     for (size_t i = 0; i < peers_.size(); ++i) {
       std::vector<Delivery::Sent>& lost = peers_[i].given_up;
       for (; !lost.empty() && steps.any(); lost.pop_back()) OweAgain(i, lost.back(), steps);
+      std::vector<Delivery::Sent>& came = peers_[i].acknowledged;
+      for (; !came.empty() && steps.any(); came.pop_back()) {
+        steps.Take(1 + came.back().keys.size() * Steps::kOfKey);
+        owed_.SetSent(i, came.back(), OwedTable<Piece>::kKnown);
+      }
+    }
+    for (; !over_.empty() && steps.any(); over_.pop_back()) {
+      for (; !over_.back().empty() && steps.any(); over_.back().pop_back()) {
+        steps.Take(Steps::kOfLookup);
+      }
+      if (!over_.back().empty()) break;
     }
   }
   // There is more to do than was done in one turn.
   bool busy() const {
-    return rounds_ > 0 || !newcomers_.empty() || owed_.untidy() ||
-           std::any_of(peers_.begin(), peers_.end(),
-                       [](const Peer& peer) { return !peer.given_up.empty(); });
+    return rounds_ > 0 || !newcomers_.empty() || !over_.empty() || owed_.untidy() ||
+           std::any_of(peers_.begin(), peers_.end(), [](const Peer& peer) {
+             return !peer.given_up.empty() || !peer.acknowledged.empty();
+           });
   }
   // The peer knows them, as they are now.
   void Known(Origin node, const Key& key, std::span<const Piece> pieces) {
@@ -199,8 +214,13 @@ class Deltas {
     peer.incarnation = head.sender.incarnation;
     if (another) {
       peer.delivery.ForgetHeard();
-      for (Delivery::Sent& sent : peer.delivery.TakeSent())
+      // An earlier life knew what is acknowledged; this one does not.
+      for (Delivery::Sent& sent : std::exchange(peer.acknowledged, {})) {
         peer.given_up.push_back(std::move(sent));
+      }
+      for (Delivery::Sent& sent : peer.delivery.TakeSent()) {
+        peer.given_up.push_back(std::move(sent));
+      }
       Welcome(peer.node);
     }
     if (head.sequence > 0) {
@@ -208,12 +228,16 @@ class Deltas {
     }
     if (acknowledged.incarnation != self_.incarnation) return;
     for (const uint32_t number : acknowledged.numbers) {
-      if (const auto sent = peer.delivery.Acknowledged(number)) {
-        owed_.SetSent(from, *sent, OwedTable<Piece>::kKnown);
+      if (auto sent = peer.delivery.Acknowledged(number)) {
+        peer.acknowledged.push_back(std::move(*sent));
       }
     }
   }
 
+  bool CountTopics(size_t number, Steps& steps, MemoryCount& count) const {
+    return owed_.CountTopics(number, steps, count);
+  }
+  // Without what the topics own.
   size_t bytes() const {
     size_t sum = owed_.bytes() + peers_.capacity() * sizeof(Peer);
     for (const Peer& peer : peers_) sum += peer.delivery.bytes();
@@ -230,7 +254,8 @@ class Deltas {
     uint32_t incarnation = 0;
     bool met = false;
     Delivery delivery;
-    std::vector<Delivery::Sent> given_up;  // and is to be owed again
+    std::vector<Delivery::Sent> given_up;      // and is to be owed again
+    std::vector<Delivery::Sent> acknowledged;  // and is owed no more
   };
   // All that is known is gone through for it, from the last state to the first (KeyMap::Before).
   struct Newcomer {
@@ -430,7 +455,8 @@ class Deltas {
   std::unordered_map<uint32_t, uint32_t> last_numbers_;  // to those that left
   OwedTable<Piece> owed_;
   std::vector<Newcomer> newcomers_;
-  uint32_t rounds_ = 0;  // of gossip that is under way
+  std::vector<std::vector<Delivery::Sent>> over_;  // of peers that left: to be given back
+  uint32_t rounds_ = 0;                            // of gossip that is under way
   std::optional<Round> round_;
 };
 

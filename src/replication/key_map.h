@@ -1,22 +1,25 @@
 // A map from keys, made for states that are looked up much more often than they come and go. Keys
 // are hashes already.
 //
-// Entries lie side by side in a vector, so that going through them is going through memory, in the
-// order in which they came: the same in every run, so that a simulation repeats. An index of their
-// places, twice as large at least, is probed from the low bits of the key's hash on. Erasing moves
-// the last entry into the gap. References last until the next insertion or erasure.
+// Entries lie side by side, so that going through them is going through memory, in the order in which they
+// came: the same in every run, so that a simulation repeats. They are in chunks (chunked_vector.h), and so is
+// the index of their places (place_index.h): no insertion and no erasure takes longer the more there are.
+// Erasing moves the last entry into the gap. References last until the next insertion or erasure.
 #pragma once
 
 #include <algorithm>
 #include <cassert>
+#include <compare>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "base/keyed_hash.h"
 #include "base/prefetch.h"
+#include "replication/chunked_vector.h"
+#include "replication/place_index.h"
 
 namespace weir {
 
@@ -44,20 +47,58 @@ template <typename Value, typename Name = Key, typename Hash = HashOfKey>
 class KeyMap {
  public:
   using value_type = std::pair<Name, Value>;
-  using iterator = typename std::vector<value_type>::iterator;
-  using const_iterator = typename std::vector<value_type>::const_iterator;
+
+ private:
+  template <typename Entries, typename Entry>
+  class At {
+   public:
+    using iterator_category = std::random_access_iterator_tag;
+    using value_type = KeyMap::value_type;
+    using difference_type = ptrdiff_t;
+    using pointer = Entry*;
+    using reference = Entry&;
+
+    At() = default;
+    At(Entries& entries, size_t place) : entries_(&entries), place_(place) {}
+    Entry& operator*() const { return (*entries_)[place_]; }
+    Entry* operator->() const { return &(*entries_)[place_]; }
+    Entry& operator[](ptrdiff_t n) const { return *(*this + n); }
+    At& operator++() { return *this += 1; }
+    At& operator--() { return *this += -1; }
+    At operator++(int) { return std::exchange(*this, *this + 1); }
+    At operator--(int) { return std::exchange(*this, *this - 1); }
+    At& operator+=(ptrdiff_t n) {
+      place_ += static_cast<size_t>(n);
+      return *this;
+    }
+    At& operator-=(ptrdiff_t n) { return *this += -n; }
+    At operator+(ptrdiff_t n) const { return At(*this) += n; }
+    At operator-(ptrdiff_t n) const { return At(*this) += -n; }
+    ptrdiff_t operator-(const At& other) const {
+      return static_cast<ptrdiff_t>(place_ - other.place_);
+    }
+    bool operator==(const At& other) const { return place_ == other.place_; }
+    auto operator<=>(const At& other) const { return place_ <=> other.place_; }
+
+   private:
+    Entries* entries_ = nullptr;
+    size_t place_ = 0;
+  };
+  using Entries = ChunkedVector<value_type>;
+
+ public:
+  using iterator = At<Entries, value_type>;
+  using const_iterator = At<const Entries, const value_type>;
 
   size_t size() const { return entries_.size(); }
-  bool empty() const { return entries_.empty(); }
-  iterator begin() { return entries_.begin(); }
-  iterator end() { return entries_.end(); }
-  const_iterator begin() const { return entries_.begin(); }
-  const_iterator end() const { return entries_.end(); }
+  bool empty() const { return size() == 0; }
+  iterator begin() { return {entries_, 0}; }
+  iterator end() { return {entries_, size()}; }
+  const_iterator begin() const { return {entries_, 0}; }
+  const_iterator end() const { return {entries_, size()}; }
 
-  iterator find(const Name& key) { return begin() + static_cast<ptrdiff_t>(PlaceOf(key)); }
-  const_iterator find(const Name& key) const {
-    return begin() + static_cast<ptrdiff_t>(PlaceOf(key));
-  }
+  iterator find(const Name& key) { return {entries_, PlaceOf(key)}; }
+  const_iterator find(const Name& key) const { return {entries_, PlaceOf(key)}; }
   bool contains(const Name& key) const { return PlaceOf(key) < size(); }
   const Value& at(const Name& key) const {
     assert(contains(key));
@@ -72,26 +113,22 @@ class KeyMap {
   template <typename... Arguments>
   std::pair<iterator, bool> try_emplace(const Name& key, Arguments&&... arguments) {
     const size_t place = PlaceOf(key);
-    if (place < size()) return {begin() + static_cast<ptrdiff_t>(place), false};
+    if (place < size()) return {iterator(entries_, place), false};
     entries_.emplace_back(std::piecewise_construct, std::forward_as_tuple(key),
                           std::forward_as_tuple(std::forward<Arguments>(arguments)...));
-    if (2 * size() > index_.size()) {
-      Reindex(std::max<size_t>(8, 2 * index_.size()));
-    } else {
-      index_[FreeSlot(key)] = static_cast<uint32_t>(size() - 1);
-    }
+    index_.Insert(Hash()(key), static_cast<uint32_t>(size() - 1), HashAt());
     return {end() - 1, true};
   }
 
   void erase(iterator it) {
-    Vacate(SlotOf(it->first));
-    const iterator last = end() - 1;
-    if (it != last) {
-      index_[SlotOf(last->first)] = static_cast<uint32_t>(it - begin());
-      *it = std::move(*last);
+    const auto place = static_cast<uint32_t>(it - begin()),
+               last = static_cast<uint32_t>(size() - 1);
+    index_.Erase(Hash()(it->first), place, HashAt());
+    if (place != last) {
+      index_.Move(Hash()(entries_[last].first), last, place);
+      *it = std::move(entries_[last]);
     }
     entries_.pop_back();
-    if (8 * size() < index_.size() && index_.size() > 8) Shrink();
   }
   void erase(const Name& key) {
     if (const iterator it = find(key); it != end()) erase(it);
@@ -113,11 +150,10 @@ class KeyMap {
   // wait instead of one for each.
   template <typename Act>
   void Fetch(std::span<const Key> keys, const Act& act) const {
-    if (index_.empty()) return;
-    for (const Key& key : keys) Prefetch(&index_[Home(key)]);
+    for (const Key& key : keys) index_.Fetch(Hash()(key));
     for (const Key& key : keys) {
-      const uint32_t place = index_[Home(key)];
-      if (place == kFree) continue;
+      const uint32_t place = index_.Guess(Hash()(key));
+      if (place == PlaceIndex::kNone) continue;
       const char* const entry = reinterpret_cast<const char*>(&entries_[place]);
       for (size_t at = 0; at < sizeof(value_type); at += 64) Prefetch(entry + at);
     }
@@ -127,61 +163,21 @@ class KeyMap {
   }
 
   // Without what the values own elsewhere.
-  size_t bytes() const {
-    return entries_.capacity() * sizeof(value_type) + index_.capacity() * sizeof(uint32_t);
-  }
+  size_t bytes() const { return entries_.bytes() + index_.bytes(); }
 
  private:
-  static constexpr uint32_t kFree = UINT32_MAX;
-
-  size_t Home(const Name& key) const { return Hash()(key) & (index_.size() - 1); }
-  size_t After(size_t slot) const { return (slot + 1) & (index_.size() - 1); }
-
+  auto HashAt() const {
+    return [this](uint32_t place) { return Hash()(entries_[place].first); };
+  }
   // size() if it is not there.
   size_t PlaceOf(const Name& key) const {
-    if (index_.empty()) return size();
-    for (size_t slot = Home(key);; slot = After(slot)) {
-      const uint32_t place = index_[slot];
-      if (place == kFree) return size();
-      if (entries_[place].first == key) return place;
-    }
-  }
-  // Of one that is there.
-  size_t SlotOf(const Name& key) const {
-    size_t slot = Home(key);
-    while (!(entries_[index_[slot]].first == key)) slot = After(slot);
-    return slot;
-  }
-  size_t FreeSlot(const Name& key) const {
-    size_t slot = Home(key);
-    while (index_[slot] != kFree) slot = After(slot);
-    return slot;
-  }
-  // Those behind it that were pushed on move up, so that no probe ends early.
-  void Vacate(size_t slot) {
-    for (size_t next = After(slot); index_[next] != kFree; next = After(next)) {
-      const size_t home = Home(entries_[index_[next]].first);
-      const bool stays = slot <= next ? slot < home && home <= next : slot < home || home <= next;
-      if (stays) continue;
-      index_[slot] = index_[next];
-      slot = next;
-    }
-    index_[slot] = kFree;
-  }
-  void Reindex(size_t slots) {
-    index_.assign(slots, kFree);
-    for (size_t i = 0; i < size(); ++i) {
-      index_[FreeSlot(entries_[i].first)] = static_cast<uint32_t>(i);
-    }
-  }
-  void Shrink() {
-    entries_.shrink_to_fit();
-    std::vector<uint32_t>(index_.size() / 2).swap(index_);
-    Reindex(index_.size());
+    const uint32_t place = index_.Find(
+        Hash()(key), [&](uint32_t candidate) { return entries_[candidate].first == key; });
+    return place == PlaceIndex::kNone ? size() : place;
   }
 
-  std::vector<value_type> entries_;
-  std::vector<uint32_t> index_;  // places in entries_; a power of two of them, or none
+  Entries entries_;
+  PlaceIndex index_;
 };
 
 template <typename Value, typename Name, typename Hash>

@@ -18,6 +18,7 @@
 
 #include "mail/delivery.h"
 #include "replication/key_map.h"
+#include "replication/memory_count.h"
 #include "replication/steps.h"
 
 namespace weir {
@@ -153,7 +154,7 @@ class OwedTable {
       if (topics_.end() - it > kAhead) Prefetch((it + kAhead)->second.cells.data());
       Bring(it->second);
       const size_t waiting = WaitingOf(it->second, peer);
-      steps.Take(1 + waiting * Steps::kOfKey);
+      steps.Take(2 + waiting * Steps::kOfKey);  // its cells lie elsewhere
       if (waiting > 0) act(it->first, it->second);
     }
     return true;
@@ -185,12 +186,12 @@ class OwedTable {
     }
     return sum;
   }
-  size_t bytes() const {
-    size_t sum = topics_.bytes() + unsent_.capacity() * sizeof(size_t);
-    for (const auto& [key, topic] : topics_) {
-      sum += topic.rows.capacity() * sizeof(Row) + topic.cells.capacity() * sizeof(uint32_t);
-    }
-    return sum;
+  // Without what the topics own (CountTopics).
+  size_t bytes() const { return topics_.bytes() + unsent_.capacity() * sizeof(size_t); }
+  bool CountTopics(size_t number, Steps& steps, MemoryCount& count) const {
+    return CountStates(topics_, number, steps, count, [](const Topic& topic) {
+      return topic.rows.capacity() * sizeof(Row) + topic.cells.capacity() * sizeof(uint32_t);
+    });
   }
 
  private:

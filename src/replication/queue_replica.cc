@@ -254,10 +254,19 @@ const TokenQueue* QueueReplica::Find(const Key& key) const {
 }
 
 size_t QueueReplica::bytes() const {
-  size_t sum = deltas_.bytes() + MapBytes(queues_) + pushed_.capacity() * sizeof(Envelope);
-  for (const auto& [key, queue] : queues_) sum += queue.bytes();
-  for (const Envelope& envelope : pushed_) sum += envelope.bytes.capacity();
-  return sum;
+  MemoryCount count;
+  Steps steps = Steps::Unbounded();
+  CountBytes(count, steps);
+  return count.bytes;
+}
+
+void QueueReplica::CountBytes(MemoryCount& count, Steps& steps) const {
+  const auto of_queue = [](const TokenQueue& queue) { return queue.bytes(); };
+  if (!CountStates(queues_, 0, steps, count, of_queue)) return;
+  if (!deltas_.CountTopics(1, steps, count)) return;
+  count.bytes += deltas_.bytes() + MapBytes(queues_) + pushed_.capacity() * sizeof(Envelope);
+  for (const Envelope& envelope : pushed_) count.bytes += envelope.bytes.capacity();
+  count.done = true;
 }
 
 }  // namespace weir

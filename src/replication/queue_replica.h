@@ -57,6 +57,7 @@ class QueueReplica final : public Replica {
   // Of a log (limit 0), a change names the instant of the hit as its window.
   std::vector<Change> TakeChanges() override { return std::exchange(changes_, {}); }
   size_t bytes() const override;
+  void CountBytes(MemoryCount& count, Steps& steps) const override;
   size_t keys() const override { return queues_.size(); }
 
   uint64_t Remaining(const Key& key, const SharedBucket& limit, Instant now);

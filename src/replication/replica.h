@@ -12,6 +12,7 @@
 #include "algorithms/algorithm.h"
 #include "mail/correspondent.h"
 #include "replication/key_map.h"
+#include "replication/memory_count.h"
 
 namespace weir {
 
@@ -51,6 +52,11 @@ class Replica : public Correspondent {
 
   // What the states, and what is owed to peers, take: counted over the real structures.
   virtual size_t bytes() const = 0;
+  // The same, while there are steps.
+  virtual void CountBytes(MemoryCount& count, Steps&) const {
+    count.bytes = bytes();
+    count.done = true;
+  }
   virtual size_t keys() const = 0;
 };
 

@@ -13,16 +13,19 @@ class Steps {
  public:
   static constexpr size_t kMost = 20'000;
   static constexpr size_t kOfKey = 20;  // to find a key, and to write or change what is known of it
+  static constexpr size_t kOfLookup = 5;  // to find it
 
-  explicit Steps(size_t most = kMost) : left_(most) {}
+  explicit Steps(size_t most = kMost) : most_(most), left_(most) {}
   static Steps Unbounded() { return Steps(SIZE_MAX); }
 
   bool any() const { return left_ > 0; }
+  bool all() const { return left_ == most_; }
   void Take(size_t steps) {
     if (left_ != SIZE_MAX) left_ -= std::min(left_, steps);
   }
 
  private:
+  size_t most_;
   size_t left_;
 };
 

@@ -1,4 +1,4 @@
-// The rulebook: every rule in force, read-only after it was built (rules/parse.h), so that any
+// The rulebook: every rule in force, read-only after it was built (rules/read/parse.h), so that any
 // number of threads may match against it. A reload builds another one; a change of one namespace or one
 // resource makes another one that shares the rest with the last (rulebook_edit.cc).
 //

@@ -5,7 +5,7 @@
 // decisions. With it, a token is needed for all but health and descriptions: for decisions and metrics
 // only unless they are left open. A token is good in its namespaces; what is of none (limits that requests
 // bring with them, the cluster) needs one for all. The file is read again on SIGHUP: what it no longer
-// has ends at once.
+// has ends at once, for whoever was let in with it as well (AccessPolicy::version).
 #pragma once
 
 #include <atomic>
@@ -45,6 +45,8 @@ class Access : public AccessPolicy {
     return tokens().Knows(who.token) ? Code::kForbidden : Code::kUnauthenticated;
   }
 
+  const std::atomic<uint64_t>& version() const override { return version_; }
+
   // Whether a connection that begins with this token is one to be trusted: it may ask for decisions
   // somewhere.
   bool Trusts(std::string_view token) const { return tokens().ReachOf(token) != nullptr; }
@@ -52,8 +54,6 @@ class Access : public AccessPolicy {
   bool has_tokens() const { return tokens().required(); }
   // Whether decisions need no token.
   bool decisions_open() const { return !has_tokens() || options_.decisions_open; }
-  // Grows whenever tokens were read.
-  const std::atomic<uint64_t>& version() const { return version_; }
 
  private:
   const Tokens& tokens() const { return *tokens_.load(std::memory_order_acquire); }

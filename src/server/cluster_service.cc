@@ -6,7 +6,7 @@
 #include <cassert>
 
 #include "base/random.h"
-#include "server/incarnation.h"
+#include "server/data/incarnation.h"
 #include "server/settle_elsewhere.h"
 
 namespace weir {

@@ -17,7 +17,7 @@
 #include "cluster/net/cluster_thread.h"
 #include "cluster/shared_limits.h"
 #include "mail/mailroom.h"
-#include "server/data_directory.h"
+#include "server/data/data_directory.h"
 #include "server/problems.h"
 #include "server/settings.h"
 #include "weir/limiter.h"

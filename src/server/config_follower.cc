@@ -7,8 +7,8 @@
 #include <iterator>
 #include <sstream>
 
-#include "rules/parse.h"
-#include "server/private_files.h"
+#include "rules/read/parse.h"
+#include "server/data/private_files.h"
 
 namespace weir {
 namespace {

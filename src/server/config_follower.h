@@ -14,10 +14,10 @@
 #include <thread>
 
 #include "config/tree.h"
+#include "net/http_client.h"
 #include "rules/parse_options.h"
 #include "rules/rulebook.h"
-#include "server/client/http_client.h"
-#include "server/metrics.h"
+#include "server/metrics/metrics.h"
 #include "server/problems.h"
 
 namespace weir {

@@ -2,7 +2,7 @@
 
 #include <pthread.h>
 
-#include "rules/print.h"
+#include "rules/print/print.h"
 #include "server/rules_source.h"
 
 namespace weir {

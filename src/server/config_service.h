@@ -18,7 +18,7 @@
 
 #include "base/turn.h"
 #include "config/config_store.h"
-#include "server/metrics.h"
+#include "server/metrics/metrics.h"
 #include "server/problems.h"
 #include "weir/limiter.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "server/time_text.h"
+#include "base/time_text.h"
 
 namespace weir {
 

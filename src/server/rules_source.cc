@@ -4,9 +4,9 @@
 
 #include <filesystem>
 
-#include "rules/coordination.h"
-#include "rules/parse.h"
-#include "rules/warnings.h"
+#include "rules/print/warnings.h"
+#include "rules/read/coordination.h"
+#include "rules/read/parse.h"
 
 namespace weir {
 namespace {

@@ -3,6 +3,7 @@
 #include <absl/strings/ascii.h>
 #include <sys/resource.h>
 
+#include "base/time_text.h"
 #include "fronts/envoy/rate_limit_json.h"
 #include "fronts/grpc/grpc_front.h"
 #include "fronts/http/http_front.h"
@@ -10,15 +11,14 @@
 #include "fronts/poolcounter/poolcounter_front.h"
 #include "fronts/resp/resp_front.h"
 #include "limiter/rules_in_force.h"
-#include "rules/coordination.h"
+#include "rules/read/coordination.h"
 #include "rules/rulebook.h"
-#include "server/cluster_route.h"
-#include "server/config_routes.h"
+#include "server/data/private_files.h"
 #include "server/machine_memory.h"
-#include "server/openapi.h"
-#include "server/private_files.h"
-#include "server/stats_route.h"
-#include "server/time_text.h"
+#include "server/routes/cluster_route.h"
+#include "server/routes/config_routes.h"
+#include "server/routes/openapi.h"
+#include "server/routes/stats_route.h"
 #include "server/version.h"
 
 namespace weir {

@@ -13,19 +13,20 @@
 #include <spdlog/logger.h>
 
 #include "fronts/http/gate.h"
+#include "fronts/http/route_table.h"
 #include "server/access.h"
 #include "server/cluster_service.h"
 #include "server/config_follower.h"
 #include "server/config_service.h"
-#include "server/data_directory.h"
-#include "server/hold_mark.h"
-#include "server/metrics.h"
+#include "server/connections/worker.h"
+#include "server/data/data_directory.h"
+#include "server/data/hold_mark.h"
+#include "server/data/state_keeper.h"
+#include "server/metrics/metrics.h"
 #include "server/problems.h"
-#include "server/report_thread.h"
+#include "server/routes/report_thread.h"
 #include "server/rules_source.h"
 #include "server/settings.h"
-#include "server/state_keeper.h"
-#include "server/worker.h"
 
 namespace weir {
 
@@ -59,6 +60,8 @@ class Server {
     bool tls;
   };
   const std::vector<Listening>& listening() const { return listening_; }
+  // What is answered over HTTP; null: nothing is.
+  const http::RouteTable* http_routes() const;
 
  private:
   bool LoadSettings();
@@ -97,6 +100,7 @@ class Server {
   std::unique_ptr<ClusterService> cluster_;  // null: no other nodes
   std::vector<std::unique_ptr<Front>> fronts_;
   GrpcFront* grpc_ = nullptr;  // one of fronts_
+  HttpFront* http_ = nullptr;  // another
   std::vector<std::unique_ptr<Tls>> tls_;
   std::unique_ptr<SharedBytes> connection_memory_;         // of all ports
   std::vector<std::unique_ptr<SharedBytes>> port_memory_;  // of each

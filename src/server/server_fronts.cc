@@ -7,29 +7,15 @@
 #include "fronts/letters.h"
 #include "fronts/poolcounter/poolcounter_front.h"
 #include "fronts/resp/resp_front.h"
-#include "server/cluster_route.h"
-#include "server/config_routes.h"
 #include "server/machine_memory.h"
-#include "server/openapi.h"
+#include "server/routes/cluster_route.h"
+#include "server/routes/config_routes.h"
+#include "server/routes/openapi.h"
+#include "server/routes/stats_route.h"
 #include "server/server.h"
-#include "server/stats_route.h"
 #include "server/version.h"
 
 namespace weir {
-namespace {
-
-std::string_view TokenIn(const http::RequestHead& head) {
-  constexpr std::string_view kScheme = "Bearer ";
-  for (const http::Header& header : head.headers()) {
-    if (!SameWord(header.name, "authorization")) continue;
-    return header.value.starts_with(kScheme) ? header.value.substr(kScheme.size())
-                                             : std::string_view();
-  }
-  return {};
-}
-
-}  // namespace
-
 void Server::MakeFronts() {
   if (settings_.http != kOff) {
     HttpOptions options{.decides = settings_.role != ServerRole::kConfig};
@@ -44,10 +30,11 @@ void Server::MakeFronts() {
     };
     options.trusts = [this](const http::RequestHead& head, const Link& link) {
       if (!access_.has_tokens()) return link.from_loopback();
-      return access_.Trusts(TokenIn(head));
+      return access_.Trusts(http::TokenOf(head.authorization));
     };
     auto http = std::make_unique<HttpFront>(*limiter_, std::move(options));
     AddServerRoutes(*http);
+    http_ = http.get();
     fronts_.push_back(std::move(http));
   }
   if (settings_.role == ServerRole::kConfig) return;
@@ -72,6 +59,10 @@ void Server::MakeFronts() {
   if (settings_.poolcounter != kOff) {
     fronts_.push_back(std::make_unique<PoolCounterFront>(*limiter_));
   }
+}
+
+const http::RouteTable* Server::http_routes() const {
+  return http_ == nullptr ? nullptr : &http_->routes();
 }
 
 http::GateOptions Server::MakeGate() const {

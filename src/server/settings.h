@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "server/client/client_stream.h"
-#include "server/net/tls.h"
+#include "net/client_stream.h"
+#include "net/tls.h"
 #include "weir/instant.h"
 
 namespace weir {

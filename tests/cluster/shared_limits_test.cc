@@ -8,7 +8,7 @@
 
 #include <deque>
 
-#include "rules/parse.h"
+#include "rules/read/parse.h"
 #include "weir/limiter.h"
 
 namespace weir::cluster::shared_limits_test {

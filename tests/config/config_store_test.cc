@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "rules/print.h"
+#include "rules/print/print.h"
 #include "tests/config/postgres_server.h"
 
 namespace weir::config_store_test {

@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "config/namespace_tree.h"
-#include "rules/parse.h"
-#include "rules/print.h"
+#include "rules/print/print.h"
+#include "rules/read/parse.h"
 
 namespace weir::tree_test {
 namespace {

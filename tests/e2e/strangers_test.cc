@@ -203,6 +203,35 @@ TEST_F(E2eStrangers, TokensAreReadAgainOnSighup) {
   EXPECT_NE(refused.log().find("chmod go-w"), std::string::npos) << refused.log();
 }
 
+TEST_F(E2eStrangers, ATokenVouchesForALargeBodyHoweverItIsShown) {
+  ServerProcess server({"--seed", rules_, "--token-file", Tokens("boss write *\n")});
+  Json overrides = Json::array();
+  for (int i = 0; i < 2000; ++i) {
+    overrides.push_back({{"subject", "somebody-with-a-long-name-" + std::to_string(i)},
+                         {"limits", {{{"name", "burst"}, {"limit", 7}}}}});
+  }
+  const std::string path = "/v1/config/namespaces/shop/resources/search/overrides";
+  for (const char* scheme : {"Bearer ", "bearer ", "BEARER  "}) {
+    const std::string header = std::string("Authorization: ") + scheme + "boss\r\n";
+    EXPECT_EQ(Call(server, "PUT", path, overrides.dump(), header).status / 100, 2) << scheme;
+  }
+}
+
+TEST_F(E2eStrangers, WhoeverWaitsForChangesIsAskedAgain) {
+  const std::string tokens = Tokens("old read shop\nboss write *\n");
+  ServerProcess server({"--seed", rules_, "--token-file", tokens});
+  const uint64_t version =
+      Json::parse(Call(server, "GET", "/v1/config", "", Bearer("old")).body)["version"];
+  Socket waits(server.port("http"));
+  waits.Send("GET /v1/config?wait_ms=30000&since=" + std::to_string(version) +
+             " HTTP/1.1\r\nHost: localhost\r\n" + Bearer("old") + "\r\n");
+  Tokens("boss write *\n");
+  server.Signal(SIGHUP);
+  ASSERT_TRUE(server.WaitForLog("are in force"));
+  EXPECT_EQ(Call(server, "PATCH", kLimit, R"({"limit": 77})", Bearer("boss")).status, 200);
+  EXPECT_EQ(waits.ReadUntil("\r\n"), "HTTP/1.1 401 Unauthorized\r\n");
+}
+
 TEST_F(E2eStrangers, LargeWritesOfOneNamespaceStayBounded) {
   const std::string tokens = Tokens("w write big\nall write *\n");
   ServerProcess server({"--seed", rules_, "--token-file", tokens});

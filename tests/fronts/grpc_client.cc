@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "rules/parse.h"
+#include "rules/read/parse.h"
 
 namespace weir::testing {
 namespace {

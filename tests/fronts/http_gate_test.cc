@@ -20,6 +20,10 @@ class LocalOnly : public AccessPolicy {
   bool MaySomewhere(Operation what, const Asker& who) const override { return May(what, "", who); }
   const Reach* ReachOf(std::string_view) const override { return &kEverywhere; }
   Code WhyNot(const Asker&) const override { return Code::kUnauthenticated; }
+  const std::atomic<uint64_t>& version() const override { return version_; }
+
+ private:
+  const std::atomic<uint64_t> version_{1};
 };
 
 class LocalLink : public testing::FakeLink {

@@ -3,7 +3,7 @@
 
 #include "fronts/answer_line.h"
 #include "fronts/resp/resp_front.h"
-#include "rules/parse.h"
+#include "rules/read/parse.h"
 #include "tests/fronts/grpc_client.h"
 #include "tests/fronts/http_testing.h"
 

@@ -15,6 +15,7 @@ namespaces:
       rate: {limits: [{limit: 100, per: 1h}]}
       free: {limits: [{limit: unlimited}]}
       box: {copies: {per_subject: 50}}
+      one: {copies: {per_subject: 1}}
     descriptors: [{key: k, rate_limit: {unit: hour, requests_per_unit: 100}}]
   theirs:
     resources:
@@ -37,14 +38,24 @@ class ReachPolicy : public AccessPolicy {
            ReachOf(who.token) != nullptr;
   }
   const Reach* ReachOf(std::string_view token) const override {
+    if (token == gone_) return nullptr;
+    if (token == moved_) return &theirs_;
     return token == "m" ? &mine_ : token == "all" ? &kEverywhere : nullptr;
   }
   Code WhyNot(const Asker& who) const override {
     const bool known = who.token == "m" || who.token == "all" || who.token == "metrics";
-    return known ? Code::kForbidden : Code::kUnauthenticated;
+    return known && who.token != gone_ ? Code::kForbidden : Code::kUnauthenticated;
   }
+  const std::atomic<uint64_t>& version() const override { return version_; }
+
+  // The tokens are read again, and this one is not there any more, or is for the other namespace.
+  void TakeAway(std::string token) { gone_ = std::move(token), version_ += 1; }
+  void Move(std::string token) { moved_ = std::move(token), version_ += 1; }
 
  private:
+  std::string gone_ = "none", moved_ = "none";
+  std::atomic<uint64_t> version_{1};
+  const Reach theirs_{.namespaces = {"theirs"}};
   const Reach mine_{.namespaces = {"another", "mine"}};
 };
 
@@ -54,7 +65,7 @@ class ReachTest : public ::testing::Test {
   uint64_t Used(Limiter& limiter, std::string_view ns) {
     return 100 - limiter.Peek({ns, "rate", "ann"}, kStart).remaining;
   }
-  const ReachPolicy policy_{};
+  ReachPolicy policy_;
 };
 
 }  // namespace weir::testing

@@ -38,17 +38,21 @@ struct World {
   Holds holds{rules, pools, store, {.node = "n", .bytes = uint64_t{1} << 28, .most_sessions = 99}};
 
   SessionId Open() { return holds.OpenSession(kNever, 0, kNow); }
-  // The hold, if there is one at once.
-  Ticket Reserve(const SessionId& session, const std::string& subject, Duration wait = kLong) {
-    auto hold = std::make_shared<Ticket>();
+  void Ask(const SessionId& session, const std::string& subject, ReserveDone done,
+           Duration wait = kLong) {
     Wanted wanted;
     wanted.session = session;
     wanted.namespace_name = "n";
     wanted.subject = subject;
-    holds.Reserve(std::move(wanted), wait, std::nullopt, kNow,
-                  [hold](const Result<Reservation>& answer) {
-                    if (answer) *hold = answer->hold;
-                  });
+    holds.Reserve(std::move(wanted), wait, std::nullopt, kNow, std::move(done));
+  }
+  // The hold, if there is one at once. For one thread only.
+  Ticket Reserve(const SessionId& session, const std::string& subject, Duration wait = kLong) {
+    auto hold = std::make_shared<Ticket>();
+    const auto note = [hold](const Result<Reservation>& answer) {
+      if (answer) *hold = answer->hold;
+    };
+    Ask(session, subject, note, wait);
     return *hold;
   }
 };
@@ -104,15 +108,11 @@ TEST(HoldsThread, NoReturnGoesUnseenByWhoIsAboutToWait) {
       const SessionId session = world.Open();
       for (int i = 0; i < kTimes; ++i) {
         auto hold = std::make_shared<std::atomic<Ticket*>>(nullptr);
-        Wanted wanted;
-        wanted.session = session;
-        wanted.subject = "one";
-        world.holds.Reserve(std::move(wanted), kLong, std::nullopt, kNow,
-                            [&, hold](const Result<Reservation>& answer) {
-                              const int now = ++held;
-                              if (now > most) most = now;
-                              hold->store(new Ticket(answer->hold));
-                            });
+        world.Ask(session, "one", [&, hold](const Result<Reservation>& answer) {
+          const int now = ++held;
+          if (now > most) most = now;
+          hold->store(new Ticket(answer->hold));
+        });
         while (hold->load() == nullptr) std::this_thread::yield();
         const std::unique_ptr<Ticket> name(hold->load());
         ++granted;
@@ -136,7 +136,7 @@ TEST(HoldsThread, SessionsThatEndAtAnyMomentLeaveNothing) {
     threads.emplace_back([&] {
       for (int i = 0; i < 2000; ++i) {
         const SessionId session = world.Open();
-        world.Reserve(session, "s" + std::to_string(i % 3));
+        world.Ask(session, "s" + std::to_string(i % 3), [](const Result<Reservation>&) {});
         if (i % 7 == 0) world.holds.Tick(kNow);
         world.holds.EndSession(session, kNow);
       }

@@ -6,7 +6,7 @@
 #include "base/manual_executor.h"
 #include "base/random.h"
 #include "limiter/call.h"
-#include "rules/parse.h"
+#include "rules/read/parse.h"
 #include "tests/limiter/testing.h"
 
 namespace weir::testing {

@@ -1,7 +1,7 @@
 // Descriptors: decided together, all or nothing.
 #include <gtest/gtest.h>
 
-#include "rules/parse.h"
+#include "rules/read/parse.h"
 #include "weir/limiter.h"
 
 namespace weir::descriptors_test {

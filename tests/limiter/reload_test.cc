@@ -7,7 +7,7 @@
 #include <map>
 #include <random>
 
-#include "rules/parse.h"
+#include "rules/read/parse.h"
 #include "tests/limiter/testing.h"
 
 namespace weir::reload_test {

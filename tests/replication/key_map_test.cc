@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "base/random.h"
@@ -55,6 +56,76 @@ TEST(KeyMap, WhoGoesBackwardsSeesEveryEntryThatStays) {
       }
     }
     for (const auto& [i, was] : stays) EXPECT_TRUE(seen.contains(i)) << "round " << round;
+  }
+}
+
+// Counts what is done to it: so a test need not measure time.
+struct Counted {
+  static inline size_t moves = 0, hashes = 0;
+
+  Counted() = default;
+  Counted(Counted&&) noexcept { moves += 1; }
+  Counted& operator=(Counted&&) noexcept {
+    moves += 1;
+    return *this;
+  }
+};
+struct CountingHash {
+  size_t operator()(const Key& key) const {
+    Counted::hashes += 1;
+    return key.low;
+  }
+};
+
+TEST(KeyMap, NoChangeTakesLongerTheMoreThereAre) {
+  constexpr uint64_t kKeys = 200'000;
+  KeyMap<Counted, Key, CountingHash> map;
+  const auto bounded = [](const auto& change) {
+    Counted::moves = Counted::hashes = 0;
+    change();
+    EXPECT_LE(Counted::moves, 600u);
+    EXPECT_LE(Counted::hashes, 1100u);
+  };
+  Random random(3);
+  std::vector<Key> keys;
+  for (uint64_t i = 0; i < kKeys; ++i) keys.push_back({i, random.Below(UINT64_MAX)});
+  for (const Key& key : keys) bounded([&] { map.try_emplace(key); });
+  EXPECT_EQ(map.size(), kKeys);
+  std::shuffle(keys.begin(), keys.end(), random);
+  for (const Key& key : keys) bounded([&] { map.erase(key); });
+  EXPECT_TRUE(map.empty());
+}
+
+// Nobody can bring this about from outside, for hashes are keyed; it is slow, but right.
+TEST(KeyMap, KeysMayAllHaveOneHash) {
+  KeyMap<uint64_t> map;
+  for (uint64_t i = 0; i < 3000; ++i) map[{i, 7}] = i;
+  for (uint64_t i = 0; i < 3000; ++i) EXPECT_EQ(map.at({i, 7}), i);
+  for (uint64_t i = 0; i < 3000; ++i) map.erase(Key{i, 7});
+  EXPECT_TRUE(map.empty());
+}
+
+TEST(KeyMap, IsAMapWhenItIsLarge) {
+  Random random(4);
+  KeyMap<uint64_t> map;
+  std::map<uint64_t, uint64_t> model;
+  for (uint64_t i = 0; i < 400'000; ++i) {
+    const uint64_t name = random.Below(60'000);
+    const Key key{name, name * 0x9e3779b97f4a7c15};
+    if (random.Below(10) < (i / 100'000 % 2 == 0 ? 8u : 2u)) {
+      map[key] = model[name] = i;
+    } else {
+      map.erase(key);
+      model.erase(name);
+    }
+    ASSERT_EQ(map.size(), model.size());
+  }
+  for (uint64_t name = 0; name < 60'000; ++name) {
+    const auto found = map.find(Key{name, name * 0x9e3779b97f4a7c15});
+    const auto it = model.find(name);
+    ASSERT_EQ(found != map.end(), it != model.end());
+    if (it == model.end()) continue;
+    ASSERT_EQ(found->second, it->second);
   }
 }
 

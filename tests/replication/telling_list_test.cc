@@ -5,6 +5,8 @@
 
 #include <map>
 
+#include "base/random.h"
+
 namespace weir::telling_list_test {
 namespace {
 
@@ -25,10 +27,45 @@ RC_GTEST_PROP(TellingList, IsAMapFromNumbersThatOnlyGrow, ()) {
     }
     const uint64_t after = step % (list.last() + 1);
     std::map<uint64_t, uint64_t> rest;
-    for (const TellingList::Entry& entry : list.After(after)) {
+    list.After(after, [&](const TellingList::Entry& entry) {
       if (!entry.gone()) rest[entry.number] = entry.segment;
-    }
+      return true;
+    });
     RC_ASSERT(rest == (std::map<uint64_t, uint64_t>(model.upper_bound(after), model.end())));
+  }
+}
+
+// Of many chunks, in whatever order they empty.
+TEST(TellingList, IsTheSameInChunks) {
+  Random random(1);
+  TellingList list;
+  std::map<uint64_t, uint64_t> model;
+  std::vector<uint64_t> there;
+  for (int i = 0; i < 40'000; ++i) {
+    const bool shrinks = i % 10'000 > 6'000;
+    if (there.empty() || random.Below(10) < (shrinks ? 1 : 9)) {
+      there.push_back(list.Add({{1, 1}}, {2, 3}, static_cast<uint64_t>(i) + 1));
+      model[there.back()] = static_cast<uint64_t>(i) + 1;
+    } else {
+      std::swap(there[random.Below(there.size())], there.back());
+      list.Remove(there.back());
+      model.erase(there.back());
+      there.pop_back();
+    }
+    if (i % 100 != 0) continue;
+    const uint64_t after = random.Below(list.last() + 2);
+    auto expected = model.upper_bound(after);
+    uint64_t before = after;
+    list.After(after, [&](const TellingList::Entry& entry) {
+      EXPECT_GT(entry.number, std::exchange(before, entry.number));
+      if (entry.gone()) return true;
+      EXPECT_TRUE(expected != model.end() && expected->first == entry.number &&
+                  expected->second == entry.segment);
+      return expected != model.end() && ++expected != model.end();
+    });
+    ASSERT_TRUE(expected == model.end());
+    ASSERT_LE(list.bytes(),
+              (3 * model.size() + 2 * TellingList::kChunk) * sizeof(TellingList::Entry));
   }
 }
 

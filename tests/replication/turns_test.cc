@@ -17,11 +17,11 @@ const SharedBucket kLimit{10, 1, 1s};
 Key KeyOf(uint64_t i) { return {i, i * 0x9e3779b97f4a7c15}; }
 
 template <typename SomeReplica>
-std::unique_ptr<SomeReplica> Made() {
+std::unique_ptr<SomeReplica> Made(uint32_t node = 0) {
   if constexpr (std::is_same_v<SomeReplica, CounterReplica>) {
-    return std::make_unique<CounterReplica>(Origin{0, 1}, CounterOptions{.interval = 100ms});
+    return std::make_unique<CounterReplica>(Origin{node, 1}, CounterOptions{.interval = 100ms});
   } else {
-    return std::make_unique<QueueReplica>(Origin{0, 1}, QueueOptions{.interval = 100ms});
+    return std::make_unique<QueueReplica>(Origin{node, 1}, QueueOptions{.interval = 100ms});
   }
 }
 
@@ -91,6 +91,46 @@ TYPED_TEST(Turns, WhatIsLostIsOwedAgainInTurns) {
   const size_t once = this->sent;
   this->Finish(kStart + 2s);
   EXPECT_GT(this->sent - once, kKeys / 50) << "all of it, in fuller envelopes";
+}
+
+TYPED_TEST(Turns, AllThatIsAcknowledgedAtOnceIsSettledInTurns) {
+  const auto& node = this->replica;
+  const auto other = Made<TypeParam>(1);
+  node->SetPeers({1});
+  other->SetPeers({0});
+  this->TakeOfAll();
+  std::vector<Envelope> told;
+  for (Instant now = kStart; now <= kStart + 200ms; now += 100ms) {
+    while (node->NextTick() <= now) {
+      for (Envelope& envelope : node->Tick(now)) told.push_back(std::move(envelope));
+    }
+  }
+  const Instant now = kStart + 300ms;
+  bool good = false;
+  for (const Envelope& envelope : told) other->Receive(envelope.bytes, now, good);
+  EXPECT_EQ(node->owed(), kKeys);
+  for (Instant then = now; then < now + 1s; then += 100ms) {
+    for (const Envelope& envelope : other->Tick(then)) {
+      const size_t before = node->owed();
+      node->Receive(envelope.bytes, now, good);
+      EXPECT_LE(before - node->owed(), kMostKeys);
+    }
+  }
+  this->Finish(now);
+  EXPECT_EQ(node->owed(), 0u);
+}
+
+TYPED_TEST(Turns, MemoryIsCountedALittleAtATime) {
+  this->replica->SetPeers({1});
+  this->TakeOfAll();
+  MemoryCount count;
+  size_t turns = 0;
+  for (; !count.done; ++turns) {
+    Steps steps(1000);
+    this->replica->CountBytes(count, steps);
+  }
+  EXPECT_GE(turns, 2 * kKeys / 1000);
+  EXPECT_EQ(count.bytes, this->replica->bytes());
 }
 
 TEST(QueueTurns, TheSweepLooksAtSomeKeysAtATime) {

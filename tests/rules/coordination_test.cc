@@ -1,8 +1,8 @@
-#include "rules/coordination.h"
+#include "rules/read/coordination.h"
 
 #include <gtest/gtest.h>
 
-#include "rules/print.h"
+#include "rules/print/print.h"
 #include "tests/rules/rules_text.h"
 #include "tests/rules/same_rules.h"
 

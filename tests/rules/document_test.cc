@@ -1,4 +1,4 @@
-#include "rules/document.h"
+#include "rules/text/document.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // The example files are right, and come to what they say.
 #include <gtest/gtest.h>
 
-#include "rules/print.h"
+#include "rules/print/print.h"
 #include "tests/rules/rules_text.h"
 #include "tests/rules/same_rules.h"
 

@@ -1,5 +1,5 @@
 // What is accepted, but not as it was written: tiers and copies (Charon, section 4.1).
-#include "rules/normalise.h"
+#include "rules/read/normalise.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

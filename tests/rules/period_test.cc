@@ -1,4 +1,4 @@
-#include "rules/period.h"
+#include "rules/text/period.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,9 +1,9 @@
-#include "rules/print.h"
+#include "rules/print/print.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "rules/scalar_text.h"
+#include "rules/text/scalar_text.h"
 #include "tests/rules/random_rules.h"
 #include "tests/rules/rules_text.h"
 #include "tests/rules/same_rules.h"

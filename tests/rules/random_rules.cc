@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "rules/scalar_text.h"
+#include "rules/text/scalar_text.h"
 
 namespace weir {
 namespace {

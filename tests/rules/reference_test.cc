@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-#include "rules/document.h"
+#include "rules/text/document.h"
 #include "tests/rules/rules_text.h"
 
 namespace weir::reference_test {
@@ -131,7 +131,8 @@ TEST(RulesReference, HasEveryMap) {
   for (const Place& place : Places()) known.insert(AskReaders(place).what);
   static const std::regex made(R"re((?:Fields \w+\(|ReadLimitSpec\()[^;"]*"([^"]+)")re");
   size_t found = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(kRoot + "/src/rules")) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(kRoot + "/src/rules")) {
+    if (!entry.is_regular_file()) continue;
     const std::string text = Read(entry.path());
     for (std::sregex_iterator it(text.begin(), text.end(), made), none; it != none; ++it) {
       ++found;

@@ -7,7 +7,7 @@
 #include <map>
 #include <random>
 
-#include "rules/print.h"
+#include "rules/print/print.h"
 #include "rules/rulebook.h"
 #include "tests/rules/random_rules.h"
 #include "tests/rules/rules_text.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "rules/parse.h"
+#include "rules/read/parse.h"
 
 namespace weir {
 

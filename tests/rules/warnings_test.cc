@@ -1,8 +1,8 @@
-#include "rules/warnings.h"
+#include "rules/print/warnings.h"
 
 #include <gtest/gtest.h>
 
-#include "rules/print.h"
+#include "rules/print/print.h"
 #include "tests/rules/rules_text.h"
 
 namespace weir::warnings_test {

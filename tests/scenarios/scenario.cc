@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "server/time_text.h"
+#include "base/time_text.h"
 
 namespace weir {
 namespace {

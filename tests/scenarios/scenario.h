@@ -13,7 +13,7 @@
 //   refused  granted 0     remaining 2         …
 //
 // A block is commands, a line `----`, and the answers up to an empty line. The commands are those of
-// server/command.h, and as the first line of a block of their own:
+// cli/command.h, and as the first line of a block of their own:
 //   rules                 a limiter with the rules that follow; time is 2026-01-01T00:00:00Z
 //   rules-file PATH       the same, with the rules of a file of the repository
 //   reload, reload-file   other rules for the limiter that there is
@@ -25,7 +25,7 @@
 #include <string_view>
 #include <vector>
 
-#include "server/interpreter.h"
+#include "cli/interpreter.h"
 #include "weir/clock.h"
 #include "weir/limiter.h"
 

@@ -1,4 +1,4 @@
-#include "server/command.h"
+#include "cli/command.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // A connection over a pair of sockets, with a clock that the test moves: what is late, and who.
-#include "server/net/connection.h"
+#include "server/connections/connection.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

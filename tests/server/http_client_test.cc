@@ -1,5 +1,5 @@
 // The client of HTTP against a server that misbehaves as it is told.
-#include "server/client/http_client.h"
+#include "net/http_client.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include <mutex>
 #include <thread>
 
-#include "server/client/http_answer_reader.h"
+#include "net/http_answer_reader.h"
 
 namespace weir::http_client_test {
 namespace {
@@ -22,8 +22,10 @@ const std::string kOk = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
 
 // What becomes of one request.
 struct Fate {
-  std::string answer;  // empty: none
-  bool close = false;  // the connection, afterwards
+  std::string answer;     // empty: none
+  bool close = false;     // the connection, afterwards
+  std::string more = {};  // comes for ever, until the client has gone
+  int pause_ms = 0;       // before each of it
 };
 
 // Answers one connection after the other, the n-th request by the n-th fate.
@@ -97,7 +99,14 @@ class FakeServer {
       const Fate fate = Next(in.substr(0, in.find('\r')));
       in.erase(0, head + 4 + length);
       (void)!send(peer, fate.answer.data(), fate.answer.size(), MSG_NOSIGNAL);
-      if (fate.close) return;
+      if (fate.close || !fate.more.empty()) return SendMore(peer, fate);
+    }
+  }
+
+  static void SendMore(int peer, const Fate& fate) {
+    pollfd gone{peer, POLLRDHUP, 0};
+    while (!fate.more.empty() && poll(&gone, 1, fate.pause_ms) == 0) {
+      if (send(peer, fate.more.data(), fate.more.size(), MSG_NOSIGNAL) < 0) return;
     }
   }
 
@@ -169,6 +178,25 @@ TEST(HttpClient, TellsThatNobodyListens) {
   ASSERT_FALSE(answer.ok());
   EXPECT_NE(answer.error().message.find("--server ADDRESS"), std::string::npos)
       << answer.error().message;
+}
+
+// However it keeps the client busy.
+TEST(HttpClient, GivesUpAnAnswerThatDoesNotEnd) {
+  const std::string head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+  std::string interim;
+  for (int i = 0; i < 1000; ++i) interim += "HTTP/1.1 100 Continue\r\n\r\n";
+  for (const Fate& fate :
+       {Fate{"", false, interim}, Fate{"HTTP/1.1 200 ", false, "O", 5},
+        Fate{head, false, "1\r\nx\r\n", 5}, Fate{"HTTP/1.1 200 OK\r\n\r\n", false, "x", 5}}) {
+    FakeServer server({fate});
+    HttpClientOptions options = server.Options();
+    options.deadline = std::chrono::milliseconds(100);
+    HttpClient client(options);
+    const Result<HttpAnswer> answer = client.Get("/a");
+    ASSERT_FALSE(answer.ok());
+    EXPECT_NE(answer.error().message.find("it took too long"), std::string::npos)
+        << answer.error().message;
+  }
 }
 
 std::string Read(const std::vector<std::string>& pieces, bool end = false) {

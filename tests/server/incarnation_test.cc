@@ -1,5 +1,5 @@
 // The number of a node's life grows, whatever the clock says, and never runs out.
-#include "server/incarnation.h"
+#include "server/data/incarnation.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "server/interpreter.h"
+#include "cli/interpreter.h"
 
 #include <gtest/gtest.h>
 

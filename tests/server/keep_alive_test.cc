@@ -1,4 +1,4 @@
-#include "server/net/keep_alive.h"
+#include "net/keep_alive.h"
 
 #include <gtest/gtest.h>
 

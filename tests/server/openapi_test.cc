@@ -1,5 +1,5 @@
 // api/openapi.json is what the tables of the API come to.
-#include "server/openapi.h"
+#include "server/routes/openapi.h"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ TEST(OpenApi, TheFileIsWhatTheTablesComeTo) {
   // Byte for byte, whatever compiled it.
   EXPECT_TRUE(text.str() == OpenApi())
       << path << " is not what the tables come to (fronts/http/body_fields.h, answer_fields.h, "
-      << "rules/keys.h, server/openapi.cc): WEIR_REWRITE=1 build/tests/server_test "
+      << "rules/read/keys.h, server/routes/openapi.cc): WEIR_REWRITE=1 build/tests/server_test "
       << "--gtest_filter=OpenApi.* writes it anew";
 }
 

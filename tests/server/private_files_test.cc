@@ -1,5 +1,5 @@
 // Files that are nobody else's, and disks that are full.
-#include "server/private_files.h"
+#include "server/data/private_files.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -14,9 +14,9 @@
 #include <sstream>
 
 #include "config/database.h"
-#include "server/data_directory.h"
-#include "server/hold_mark.h"
-#include "server/state_file.h"
+#include "server/data/data_directory.h"
+#include "server/data/hold_mark.h"
+#include "server/data/state_file.h"
 
 namespace weir::private_files_test {
 namespace {

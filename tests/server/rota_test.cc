@@ -1,5 +1,5 @@
 // Who is served when, while others ask for more than there is.
-#include "server/net/rota.h"
+#include "net/rota.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "server/net/backlog.h"
+#include "server/connections/backlog.h"
 
 namespace weir::rota_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "server/client/server_url.h"
+#include "net/server_url.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "server/size_text.h"
+#include "cli/size_text.h"
 
 #include <gtest/gtest.h>
 

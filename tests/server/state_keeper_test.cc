@@ -1,5 +1,5 @@
 // Use on its way to the disk and back: nothing is lost, and nothing stays for ever.
-#include "server/state_keeper.h"
+#include "server/data/state_keeper.h"
 
 #include <gtest/gtest.h>
 #include <spdlog/sinks/null_sink.h>
@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "server/hold_mark.h"
+#include "server/data/hold_mark.h"
 
 namespace weir::state_keeper_test {
 namespace {

@@ -1,5 +1,5 @@
 // TLS over a pair of sockets: a peer that keeps the server busy with nothing, and one that does not.
-#include "server/net/tls_socket.h"
+#include "net/tls_socket.h"
 
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
@@ -13,8 +13,8 @@
 #include <memory>
 #include <string>
 
-#include "server/net/stream.h"
-#include "server/net/tls.h"
+#include "net/stream.h"
+#include "net/tls.h"
 
 namespace weir::tls_socket_test {
 namespace {

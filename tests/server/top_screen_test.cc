@@ -1,4 +1,4 @@
-#include "server/client/top_screen.h"
+#include "cli/top_screen.h"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include "cluster/node.h"
 #include "cluster/shared_limits.h"
 #include "mail/mailroom.h"
-#include "rules/parse.h"
+#include "rules/read/parse.h"
 #include "server/settle_elsewhere.h"
 #include "weir/limiter.h"
 

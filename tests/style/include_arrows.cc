@@ -13,6 +13,7 @@ const Arrows& DirectArrows() {
   static const Arrows arrows = {
       {"include", {}},
       {"base", {"include"}},
+      {"net", {"base"}},
       {"algorithms", {"base"}},
       {"rules", {"algorithms"}},
       {"store", {"algorithms"}},
@@ -22,10 +23,11 @@ const Arrows& DirectArrows() {
       {"holds", {"store"}},
       {"limiter", {"rules", "holds"}},
       {"cluster", {"mail", "replication", "allocation", "store"}},
-      {"cluster/net", {"cluster"}},
+      {"cluster/net", {"cluster", "net"}},
       {"config", {"rules"}},
       {"fronts", {"limiter"}},
-      {"server", {"fronts", "cluster", "cluster/net", "config"}},
+      {"server", {"fronts", "cluster", "cluster/net", "config", "net"}},
+      {"cli", {"server"}},
       {"packet", {"limiter", "allocation"}},
       {"lab", {"cluster", "limiter"}},
       {"lab/live", {"lab"}},
@@ -42,8 +44,8 @@ const std::set<std::string, std::less<>>& Free() {
 }
 
 bool MayUseSockets(std::string_view path, std::string_view part) {
-  static const std::set<std::string, std::less<>> parts = {"server", "fronts",  "cluster/net",
-                                                           "packet", "clients", "lab/live"};
+  static const std::set<std::string, std::less<>> parts = {
+      "cli", "net", "server", "fronts", "cluster/net", "packet", "clients", "lab/live"};
   return parts.count(part) > 0 || Free().count(part) > 0 || StartsWith(path, "src/store/redis") ||
          StartsWith(path, "src/config/postgres");
 }
@@ -71,16 +73,6 @@ bool IsForeign(std::string_view included) {
   return libraries.count(FirstFolders(included, 1)) > 0;
 }
 
-// The path in the repository that a quoted include names.
-std::string IncludedPath(const std::string& included) {
-  if (StartsWith(included, "weir/")) return "include/" + included;
-  const std::string top = FirstFolders(included, 1);
-  if (Free().count(top) > 0 || top == "lab" || top == "clients" || top == "examples") {
-    return included;
-  }
-  return "src/" + included;
-}
-
 // What is wrong with an include in a file of part `from`; empty if nothing is.
 std::string Fault(const std::string& from, const std::string& included) {
   if (IsForeign(included)) return {};
@@ -93,6 +85,15 @@ std::string Fault(const std::string& from, const std::string& included) {
 }
 
 }  // namespace
+
+std::string IncludedPath(const std::string& included) {
+  if (StartsWith(included, "weir/")) return "include/" + included;
+  const std::string top = FirstFolders(included, 1);
+  if (Free().count(top) > 0 || top == "lab" || top == "clients" || top == "examples") {
+    return included;
+  }
+  return "src/" + included;
+}
 
 std::string PartOf(std::string_view path) {
   if (StartsWith(path, "include/weir/")) return "include";

@@ -1,9 +1,10 @@
 // The map of the design, held to: who may include whom.
 //
-//   server -> fronts -> limiter -> rules, store -> algorithms -> base
+//   cli -> server -> fronts -> limiter -> rules, holds -> store -> algorithms -> base
 //   server -> cluster -> replication, allocation, store
 //   replication, allocation -> mail, algorithms -> base
 //   server -> config -> rules
+//   cli, server, cluster/net -> net -> base
 //   packet -> limiter, allocation
 //   lab -> cluster, limiter          (never fronts, never sockets)
 //
@@ -23,6 +24,9 @@ namespace weir::style {
 // The part of the map that a path belongs to: "limiter", "cluster/net", "lab", "include", …;
 // empty for what is not on the map.
 std::string PartOf(std::string_view path);
+
+// The path in the repository that a quoted include names.
+std::string IncludedPath(const std::string& included);
 
 // True if a file of part `from` may include one of part `to`.
 bool MayInclude(std::string_view from, std::string_view to);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/style/folder_cycles.h"
 #include "tests/style/forbidden_calls.h"
 #include "tests/style/include_arrows.h"
 #include "tests/style/kept_instants.h"
@@ -76,12 +77,12 @@ TEST(Planted, PublicHeadersIncludeNothingPrivate) {
 TEST(Planted, OutputPastTheTerminalIsFound) {
   for (const char* code : {"std::cout << name;", "std::cerr << name;", "fmt::print(\"{}\", name);",
                            "printf(\"%s\", name);", "std::fputs(name, stderr);"}) {
-    EXPECT_EQ(CallFaults("src/server/client/a.cc", code), 1u) << code;
+    EXPECT_EQ(CallFaults("src/cli/a.cc", code), 1u) << code;
     EXPECT_EQ(CallFaults("src/limiter/a.cc", code), 1u) << code;
-    EXPECT_EQ(CallFaults("src/server/main.cc", code), 0u) << code;
+    EXPECT_EQ(CallFaults("src/cli/main.cc", code), 0u) << code;
   }
-  EXPECT_EQ(CallFaults("src/server/client/a.cc", "out.Print(\"{}\", name);"), 0u);
-  EXPECT_EQ(CallFaults("src/server/client/a.cc", "std::snprintf(text, 9, \"%d\", 1);"), 0u);
+  EXPECT_EQ(CallFaults("src/cli/a.cc", "out.Print(\"{}\", name);"), 0u);
+  EXPECT_EQ(CallFaults("src/cli/a.cc", "std::snprintf(text, 9, \"%d\", 1);"), 0u);
 }
 
 TEST(Planted, PlacesOffTheMapAreFound) {
@@ -153,7 +154,7 @@ TEST(Planted, InstantsThatOutliveTheirTurnAreFound) {
   EXPECT_EQ(InstantFaults("Decide(clock_.Now());"), 1u);
   EXPECT_EQ(InstantFaults("const Turn now(loop.clock());") + InstantFaults("Decide(Turn(clock_));"),
             2u);
-  EXPECT_EQ(InstantFaults("Decide(clock->Now());", "src/server/stats_route.cc"), 1u);
+  EXPECT_EQ(InstantFaults("Decide(clock->Now());", "src/server/routes/stats_route.cc"), 1u);
 }
 
 TEST(Planted, InstantsOfTheTurnAreSpared) {
@@ -207,6 +208,29 @@ TEST(Planted, FormIsFound) {
   EXPECT_EQ(faults("int  a ;\n"), 1u);
   EXPECT_EQ(faults("int a;\n\n\n\nint b;\n"), 1u);
   std::filesystem::remove_all(root);
+}
+
+TEST(Planted, FoldersThatNeedEachOtherAreFound) {
+  const auto file = [](std::string path, const std::string& included) {
+    return SourceFile{std::move(path), "#include \"" + included + "\"\n"};
+  };
+  const SourceFile grpc = file("src/fronts/grpc/a.h", "fronts/envoy/b.h");
+  EXPECT_TRUE(CheckFolderCycles({grpc, file("src/fronts/envoy/b.h", "fronts/codes.h")}).empty());
+  const Findings two = CheckFolderCycles({grpc, file("src/fronts/envoy/b.h", "fronts/grpc/c.h")});
+  ASSERT_EQ(two.size(), 2u);
+  EXPECT_EQ(two[0].what, "src/fronts/envoy needs src/fronts/grpc, which needs it");
+  EXPECT_EQ(two[0].path, "src/fronts/envoy/b.h");
+  const Findings three = CheckFolderCycles(
+      {grpc, file("src/fronts/envoy/b.h", "net/c.h"), file("src/net/c.h", "fronts/grpc/a.h")});
+  ASSERT_EQ(three.size(), 3u);
+  EXPECT_EQ(three[0].what,
+            "src/fronts/envoy needs src/net, which needs it by way of src/fronts/grpc");
+  EXPECT_TRUE(CheckFolderCycles({file("src/server/a.h", "server/data/b.h"),
+                                 file("src/server/data/b.h", "server/a.h")})
+                  .empty())
+      << "a room is a part of its house";
+  EXPECT_TRUE(
+      CheckFolderCycles({file("tests/a/a.cc", "b/b.h"), file("src/b/b.h", "tests/a/a.h")}).empty());
 }
 
 TEST(Planted, AFindingNamesFileLineAndReason) {

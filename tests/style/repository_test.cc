@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "tests/style/folder_cycles.h"
 #include "tests/style/forbidden_calls.h"
 #include "tests/style/include_arrows.h"
 #include "tests/style/kept_instants.h"
@@ -38,6 +39,8 @@ void ExpectNone(const Findings& findings) {
 TEST(Repository, IsNotEmpty) { EXPECT_GT(Repository().size(), 20u); }
 
 TEST(Repository, IncludesFollowTheArrowsOfTheMap) { ExpectNone(OverCpp(CheckIncludes)); }
+
+TEST(Repository, NoFoldersNeedEachOther) { ExpectNone(CheckFolderCycles(Repository())); }
 
 TEST(Repository, TimeChanceAndEnvironmentAreArguments) { ExpectNone(OverCpp(CheckForbiddenCalls)); }
 

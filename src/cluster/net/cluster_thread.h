@@ -28,7 +28,7 @@ class ClusterThread final : private Transport {
     PeerSource peers;
     KeyRing keys;
     NodeOptions node;
-    // It sends, answers and takes nothing before: its life may not begin yet (server/incarnation.h).
+    // It sends, answers and takes nothing before: its life may not begin yet (server/data/incarnation.h).
     Instant silent_until = {};
     // Called on the thread, once: the node has given up its name to another (Node::yielded).
     std::function<void(const std::string& why)> yielded = {};

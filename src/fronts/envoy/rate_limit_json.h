@@ -2,7 +2,7 @@
 // proto3's JSON.
 #pragma once
 
-#include "fronts/envoy/should_rate_limit.h"
+#include "fronts/envoy/rate_limit_messages.h"
 #include "fronts/http/route_table.h"
 #include "weir/limiter.h"
 

@@ -29,6 +29,7 @@ void GrpcCall::Answer(const GrpcStatus& how, std::string_view message) {
 }
 
 Link& GrpcCall::link() { return session.link(); }
+const Reach* GrpcCall::ReachNow() const { return session.ReachNow(*this); }
 
 void GrpcCall::Clear() {
   id = 0;
@@ -39,6 +40,7 @@ void GrpcCall::Clear() {
   timeout.reset();
   metadata.Clear();
   reach = &kEverywhere;
+  policy_version = 0;
   Empty(in);
   Empty(out);
   status.code = GrpcCode::kOk;

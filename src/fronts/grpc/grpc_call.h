@@ -30,6 +30,7 @@ struct GrpcCall final : CallStream {
   void Finish(const GrpcStatus& status) override;
   void Answer(const GrpcStatus& status, std::string_view message) override;
   Link& link() override;
+  const Reach* ReachNow() const override;
 
   // As new, but for memory of a usual size.
   void Clear();
@@ -60,6 +61,7 @@ struct GrpcCall final : CallStream {
   Instant finished_at{};    // when its end was known
   CallMetadata metadata;
   const Reach* reach = &kEverywhere;  // of whoever shows its token
+  uint64_t policy_version = 0;        // by which that was found; 0: it was not yet asked
 
   std::string in;   // what came and was not used
   std::string out;  // what is to be sent, from `sent` on

@@ -4,10 +4,10 @@
 #include <memory>
 #include <string_view>
 
-#include "fronts/envoy/should_rate_limit.h"
 #include "fronts/grpc/grpc_options.h"
 #include "fronts/grpc/health_service.h"
 #include "fronts/grpc/method_table.h"
+#include "fronts/grpc/should_rate_limit.h"
 #include "fronts/protocol.h"
 #include "weir/limiter.h"
 

@@ -237,7 +237,7 @@ void Http2Session::Tick(const Turn& now) {
     GrpcCall& call = *calls_[i];
     if (call.id == 0) continue;
     if (call.streaming) held_by_streams_ += call.streaming->bytes();
-    EndIfLate(call);
+    if (StillMay(call)) EndIfLate(call);
   }
   if (draining_ && !drained_ && now.at() - drain_began_ > kDrainWait) FinishDrain();
   if (open_ == 0) DropPool();
@@ -424,6 +424,7 @@ void Http2Session::ReadMessages(GrpcCall& call) {
       Finish(call, TooLate());
       break;
     }
+    if (!StillMay(call)) break;
     call.streaming->OnMessage(rest.substr(kMessageHead, length), Context(call));
     used += kMessageHead + length;
   }
@@ -437,6 +438,8 @@ void Http2Session::HalfClose(GrpcCall& call) {
   if (call.PastDeadline(*now_)) {
     link_.CountRefused();
     Finish(call, TooLate());
+  } else if (!StillMay(call)) {
+    // is answered
   } else if (!call.streaming) {
     AnswerUnary(call);
   } else if (!call.in.empty()) {

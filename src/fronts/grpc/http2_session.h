@@ -11,6 +11,7 @@
 //   too long: headers, message, all calls   RESOURCE_EXHAUSTED
 //   a call for which there is no memory     reset with REFUSED_STREAM: it may be tried again
 //   waited too long to be decided           RESOURCE_EXHAUSTED, "overloaded: …"
+//   no token that is good, any more         UNAUTHENTICATED, PERMISSION_DENIED
 //   past its grpc-timeout                   DEADLINE_EXCEEDED, "overloaded: …"
 //   not one message in a unary call         UNIMPLEMENTED
 //   messages that are cut off               INTERNAL
@@ -59,6 +60,7 @@ class Http2Session : public Protocol {
   void Write(GrpcCall& call, std::string_view message);
   void Finish(GrpcCall& call, const GrpcStatus& status);
   Link& link() { return link_; }
+  const Reach* ReachNow(const GrpcCall& call) const;
 
  private:
   struct Callbacks;  // nghttp2's, to the functions below
@@ -96,6 +98,8 @@ class Http2Session : public Protocol {
   void BeginCall(GrpcCall& call);
   // Whether the call may be made at all; where, is in its reach. Else it is refused.
   bool May(GrpcCall& call);
+  // The same of a call that was let in, if other tokens are known since.
+  bool StillMay(GrpcCall& call);
   void HalfClose(GrpcCall& call);
   void AnswerUnary(GrpcCall& call);
   // Uses up the messages of a streaming call; of a unary one only looks whether it is as it should.

@@ -56,15 +56,33 @@ void Http2Session::DropPool() {
   ended_.clear();
 }
 
-bool Http2Session::May(GrpcCall& call) {
+namespace {
+
+std::string_view TokenOf(const GrpcCall& call) {
   constexpr std::string_view kBearer = "bearer ";
   std::string_view token = call.metadata.Find("authorization").value_or("");
-  if (IsWord(token.substr(0, kBearer.size()), kBearer)) {
-    token.remove_prefix(kBearer.size());
-  } else {
-    token = {};
-  }
+  if (!IsWord(token.substr(0, kBearer.size()), kBearer)) return {};
+  token.remove_prefix(kBearer.size());
+  while (token.starts_with(' ')) token.remove_prefix(1);
+  return token;
+}
+
+}  // namespace
+
+const Reach* Http2Session::ReachNow(const GrpcCall& call) const {
+  return options_.policy == nullptr ? &kEverywhere : options_.policy->ReachOf(TokenOf(call));
+}
+
+bool Http2Session::StillMay(GrpcCall& call) {
+  if (options_.policy == nullptr || call.policy_version == 0 || call.finished) return true;
+  const uint64_t version = options_.policy->version().load(std::memory_order_acquire);
+  return version == call.policy_version || May(call);
+}
+
+bool Http2Session::May(GrpcCall& call) {
+  const std::string_view token = TokenOf(call);
   const Asker who{.token = token};
+  call.policy_version = options_.policy->version().load(std::memory_order_acquire);
   if (call.method->what == Operation::kDecide) {
     call.reach = options_.policy->ReachOf(token);
     if (call.reach != nullptr) return true;

@@ -33,6 +33,8 @@ class CallStream {
   // A unary call is answered late: if the status is ok, with the message.
   virtual void Answer(const GrpcStatus& status, std::string_view message) = 0;
   virtual Link& link() = 0;
+  // Of whoever asks, as it is by now; null: he may ask for no decision any more.
+  virtual const Reach* ReachNow() const = 0;
 
  protected:
   ~CallStream() = default;

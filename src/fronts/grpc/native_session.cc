@@ -87,10 +87,15 @@ class Session : public StreamingCall {
     ReserveRequest request = ToReserve(message);
     request.reach = context.reach;
     waiting_ += 1;
+    const bool waits = request.wait > Duration::zero();
     ReserveOnThread(
-        *way_back_, now, request.wait > Duration::zero(),
+        *way_back_, now, waits,
         [&](ReserveDone done) { limiter_.Reserve(HeldBy(now), request, now, std::move(done)); },
-        [this, id](const Result<Reservation>& told, const Turn&) {
+        [this, id, ns = std::string(waits ? request.namespace_name : "")](
+            const Result<Reservation>& granted, const Turn& at) {
+          const Result<Reservation> told =
+              ns.empty() ? granted
+                         : IfReached(stream_.ReachNow(), ns, granted, limiter_, session_, at);
           AnswerAsked(id, told, [&](v1::SessionResponse& response) {
             FillReservation(*told, *response.mutable_reservation());
           });

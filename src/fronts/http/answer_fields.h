@@ -1,5 +1,5 @@
 // The fields of the answers in JSON, one table for each kind of object: the description of the API
-// (server/openapi.cc) is made of them. The answers themselves are written by hand (json_out.cc, and the
+// (server/routes/openapi.cc) is made of them. The answers themselves are written by hand (json_out.cc, and the
 // routes of the server); tests/openapi/ holds real ones to these tables, with no field more or less.
 #pragma once
 

@@ -6,7 +6,7 @@
 #include "fronts/http/late_call.h"
 #include "fronts/http/native_routes.h"
 #include "fronts/number_word.h"
-#include "rules/utf8.h"
+#include "rules/text/utf8.h"
 
 namespace weir::http {
 namespace {

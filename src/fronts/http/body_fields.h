@@ -1,5 +1,5 @@
 // The fields of the bodies that the native API takes: json_request.cc reads by these tables, and the
-// description of the API (server/openapi.cc) is made of them.
+// description of the API (server/routes/openapi.cc) is made of them.
 #pragma once
 
 #include <string_view>

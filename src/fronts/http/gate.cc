@@ -37,14 +37,14 @@ bool IsJson(std::string_view content_type) {
   return IsWord(content_type, "application/json");
 }
 
+}  // namespace
+
 std::string_view TokenOf(std::string_view authorization) {
   if (!IsWord(authorization.substr(0, kBearer.size()), kBearer)) return {};
   authorization.remove_prefix(kBearer.size());
   while (authorization.starts_with(' ')) authorization.remove_prefix(1);
   return authorization;
 }
-
-}  // namespace
 
 bool Gate::NamesThisMachine(std::string_view host) const {
   const std::string_view name = WithoutPort(host);

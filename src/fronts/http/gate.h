@@ -33,6 +33,9 @@ inline constexpr std::string_view kTokenNeeded =
     "machine may, asking loopback by its address or as localhost, through no proxy and from no web "
     "page of others";
 
+// What follows `Bearer`, in whatever letters that is written; empty: there is none.
+std::string_view TokenOf(std::string_view authorization);
+
 struct GateOptions {
   const AccessPolicy* policy = nullptr;     // null: everybody may do everything
   bool decisions_open = true;               // the policy need not be asked for decisions

@@ -92,10 +92,18 @@ void Reserve(Limiter& limiter, const HttpRequest& http, Responder given) {
   request.reach = http.reach;
   const auto responder = std::make_shared<Responder>(std::move(given));
   const uint64_t least = request.min_copies.value_or(request.copies);
+  const bool waits = request.wait > Duration::zero() && http.policy != nullptr;
   ReserveOnThread(
       *http.way_back, http.now, request.wait > Duration::zero(),
       [&](ReserveDone done) { limiter.Reserve(session, request, http.now, std::move(done)); },
-      [&limiter, session, responder, least](const Result<Reservation>& told, const Turn&) {
+      [&limiter, session, responder, least, policy = waits ? http.policy : nullptr,
+       token = std::string(waits ? http.who.token : ""),
+       ns = std::string(waits ? request.namespace_name : "")](const Result<Reservation>& granted,
+                                                              const Turn& at) {
+        const Result<Reservation> told =
+            policy == nullptr
+                ? granted
+                : IfReached(policy->ReachOf(token), ns, granted, limiter, session, at);
         if (told && told->allowed) {
           responder->IfLost([&limiter, session, hold = told->hold](const Turn& now) {
             limiter.Release(session, hold, 0, now);

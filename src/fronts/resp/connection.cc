@@ -92,7 +92,7 @@ Connection::Connection(Link& link, Limiter& limiter, const RespOptions& options,
 
 size_t Connection::Receive(std::string_view in, const Turn& now) {
   Scratch& scratch = ThreadScratch();
-  LookAtPasswordAgain();
+  LookAtPasswordAgain(now);
   size_t used = 0;
   while (!done_ && !answering() && used < in.size() && !link_.full()) {
     const Parsed parsed = parser_.Next(in.substr(used), scratch.words, link_.most_unread());

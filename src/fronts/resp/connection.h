@@ -37,6 +37,7 @@ class Connection : public Protocol {
   }
 
   size_t Receive(std::string_view in, const Turn& now) override;
+  void Tick(const Turn& now) override { LookAtPasswordAgain(now); }
   void Drain(const Turn&) override { draining_ = true; }
   void Closed(const Turn& now) override;
   void HalfClosed(const Turn& now) override;
@@ -88,7 +89,7 @@ class Connection : public Protocol {
   void Reset(const Words& words, const Turn& now);
   void Stranger(const Words& words, const Turn& now);
   bool LogIn(std::string_view password);
-  void LookAtPasswordAgain();
+  void LookAtPasswordAgain(const Turn& now);
   bool SetName(std::string_view name);
   std::string Description() const;
 

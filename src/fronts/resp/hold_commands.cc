@@ -35,15 +35,24 @@ void Connection::Reserve(const Words& words, const Turn& now) {
   ReserveRequest request;
   if (const Mistake mistake = ReadReserve(words, request)) return WriteMistake(mistake);
   request.reach = reach_;
-  const auto answer = [this](const Result<Reservation>& reservation, const Turn&) {
+  const bool waits = request.wait > Duration::zero();
+  const auto answer = [this, waits, ns = std::string(waits ? request.namespace_name : "")](
+                          const Result<Reservation>& told, const Turn& at) {
+    if (waits) LookAtPasswordAgain(at);
     Reply reply = Answer();
-    WriteReservation(reservation, reply);
+    if (!open()) {
+      reply.Error("NOAUTH", "Authentication required.");
+    } else if (waits) {
+      WriteReservation(IfReached(reach_, ns, told, limiter_, session_, at), reply);
+    } else {
+      WriteReservation(told, reply);
+    }
     GoOn();
   };
   const auto reserve = [&](ReserveDone done) {
     limiter_.Reserve(Session(now), request, now, std::move(done));
   };
-  waiting_ = !ReserveOnThread(*way_back_, now, request.wait > Duration::zero(), reserve, answer);
+  waiting_ = !ReserveOnThread(*way_back_, now, waits, reserve, answer);
 }
 
 void Connection::Release(const Words& words, const Turn& now) {

@@ -35,8 +35,8 @@ bool Connection::LogIn(std::string_view password) {
   return true;
 }
 
-// A password that is right no more closes the door behind it.
-void Connection::LookAtPasswordAgain() {
+// A password that is right no more closes the door behind it, and whoever is outside holds nothing.
+void Connection::LookAtPasswordAgain(const Turn& now) {
   if (options_.passwords_version == nullptr) return;
   const uint64_t version = options_.passwords_version->load(std::memory_order_acquire);
   if (version == passwords_seen_) return;
@@ -46,6 +46,7 @@ void Connection::LookAtPasswordAgain() {
   if (reach_ != nullptr) return;
   password_.clear();
   reach_ = StrangersReach();
+  if (!open()) EndSession(now);
 }
 
 void Connection::Auth(const Words& words, const Turn& /*now*/) {
