@@ -15,9 +15,9 @@ class ProgressBar {
   // `done`: from 0 to 1.
   void Show(const std::string& what, double done) {
     if (!terminal_) return;
-    constexpr int kWidth = 30;
+    constexpr int kCells = 30;
     std::string bar;
-    for (int i = 0; i < kWidth; ++i) bar += i < static_cast<int>(kWidth * done) ? "█" : "░";
+    for (int i = 0; i < kCells; ++i) bar += i < static_cast<int>(kCells * done) ? "█" : "░";
     const std::string line = fmt::format("{} {:>3.0f} %  {}", bar, std::floor(100 * done), what);
     if (line == shown_) return;
     fmt::print(stderr, "\r\x1b[K{}", line);

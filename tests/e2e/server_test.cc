@@ -289,7 +289,7 @@ TEST_F(E2eServer, RandomBytesOnEveryPortHarmNobodyElse) {
   uint64_t draw = 1;
   for (const char* front : {"http", "grpc", "resp"}) {
     for (int i = 0; i < 100; ++i) {
-      std::string bytes(1 + i * 7, '\0');
+      std::string bytes(static_cast<size_t>(1 + i * 7), '\0');
       for (char& byte : bytes) {
         draw = draw * 6364136223846793005u + 1442695040888963407u;
         byte = static_cast<char>(draw >> 56);

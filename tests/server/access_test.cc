@@ -105,11 +105,11 @@ class TokenFile : public ::testing::Test {
 };
 
 TEST_F(TokenFile, ThatOthersMayWriteIsRefused) {
-  for (const mode_t mode : {0600, 0644, 0400}) {
+  for (const mode_t mode : {0600u, 0644u, 0400u}) {
     Write("a write *\n", mode);
     EXPECT_TRUE(Tokens::Load(path_)) << mode;
   }
-  for (const mode_t mode : {0620, 0602, 0666, 0664}) {
+  for (const mode_t mode : {0620u, 0602u, 0666u, 0664u}) {
     Write("a write *\n", mode);
     const Result<Tokens> tokens = Tokens::Load(path_);
     ASSERT_FALSE(tokens) << mode;

@@ -27,7 +27,7 @@ struct Parser {
 
   simdjson::simdjson_result<ondemand::document> Read(std::string_view body) {
     if (padded.capacity() > kKept) {
-      Release(padded);
+      weir::Release(padded);
       parser = ondemand::parser();
     }
     padded.reserve(body.size() + simdjson::SIMDJSON_PADDING);
