@@ -53,7 +53,7 @@ struct Action {
 //   a log    `per` after it was taken
 //   windows  are of a length; a node counts in the one that its own clock is in, so that nodes may be
 //            in different ones. What was counted in one is kept for `per` after its end.
-struct Limit : SharedBucket {
+struct Limit : ReplicatedBucket {
   Duration length{};  // of a window; 0: there are none
 
   bool flows() const { return limit > 0; }
@@ -63,8 +63,8 @@ struct Limit : SharedBucket {
   }
   Instant EndOf(int64_t number) const { return FromNanos((number + 1) * length.count()); }
   // What a node asks for whose clock shows this.
-  SharedBucket Asked(Instant local) const {
-    SharedBucket asked = *this;
+  ReplicatedBucket Asked(Instant local) const {
+    ReplicatedBucket asked = *this;
     asked.window = WindowOf(local);
     if (windows()) asked.per += EndOf(asked.window) - local;
     return asked;

@@ -108,11 +108,11 @@ Result<std::unique_ptr<ClusterService>> ClusterService::Open(const Settings& set
   service->hash_secret_ = keys->naming().HashSecret();
   service->thread_ = std::move(*thread);
   const Origin self{cluster::NodeNumber(settings.node), incarnation->number};
-  service->shared_ = std::make_unique<cluster::SharedLimits>(
-      self, cluster::SharingOptions{.seed = UnguessableWord()}, clock.Now());
+  service->replicated_ = std::make_unique<cluster::ReplicatedLimits>(
+      self, cluster::ReplicationOptions{.seed = UnguessableWord()}, clock.Now());
   service->mailroom_.Give({EnvelopeKind::kCounter, EnvelopeKind::kQueue, EnvelopeKind::kDebt},
-                          *service->shared_);
-  service->shared_->OnWake([thread = service->thread_.get()] { thread->Wake(); });
+                          *service->replicated_);
+  service->replicated_->OnWake([thread = service->thread_.get()] { thread->Wake(); });
   return service;
 }
 
@@ -132,9 +132,9 @@ void ClusterService::Share(Limiter& limiter) {
                   done(ReadSettleAnswer(answer));
                 });
   });
-  shared_->OnNews(
+  replicated_->OnNews(
       [&limiter](const Key& key, Instant now) { limiter.ApplyOthers(key.high, key.low, now); });
-  limiter.ShareWith(shared_.get());
+  limiter.CoordinateWith(replicated_.get());
 }
 
 void ClusterService::TellProblems() {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cluster/node.h"
-#include "cluster/shared_limits.h"
+#include "cluster/replicated_limits.h"
 #include "mail/mailroom.h"
 #include "rules/read/parse.h"
 #include "server/settle_elsewhere.h"
@@ -54,13 +54,14 @@ class Site : public cluster::Transport {
     const ParseResult parsed = ParseRulesText(kRules, "rules", {.cluster = true});
     EXPECT_TRUE(parsed.ok()) << ToString(parsed.errors);
     const Origin self{cluster::NodeNumber(id), incarnation};
-    shared = std::make_unique<cluster::SharedLimits>(self, cluster::SharingOptions{}, now);
+    replicated =
+        std::make_unique<cluster::ReplicatedLimits>(self, cluster::ReplicationOptions{}, now);
     limiter = std::make_unique<Limiter>(
         parsed.rules, LimiterOptions{.memory_bytes = 1 << 20, .secret = {1, 2}, .node = id}, now);
-    limiter->ShareWith(shared.get());
-    shared->OnNews(
+    limiter->CoordinateWith(replicated.get());
+    replicated->OnNews(
         [this](const Key& key, Instant at) { limiter->ApplyOthers(key.high, key.low, at); });
-    mailroom.Give({EnvelopeKind::kCounter, EnvelopeKind::kQueue, EnvelopeKind::kDebt}, *shared);
+    mailroom.Give({EnvelopeKind::kCounter, EnvelopeKind::kQueue, EnvelopeKind::kDebt}, *replicated);
     cluster::NodeOptions options;
     options.id = id;
     options.incarnation = incarnation;
@@ -111,7 +112,7 @@ class Site : public cluster::Transport {
   }
 
   const std::string id;
-  std::unique_ptr<cluster::SharedLimits> shared;
+  std::unique_ptr<cluster::ReplicatedLimits> replicated;
   Mailroom mailroom;
   std::unique_ptr<Limiter> limiter;
   std::unique_ptr<cluster::Node> node;

@@ -99,7 +99,7 @@ class QuietCheck final : public Observer {
     }
     const Instant now = s.clocks[node].Local(h.at);
     for (uint32_t key = 0; key < s.keys(); ++key) {
-      const SharedBucket limit = s.limits[key].Asked(now);
+      const ReplicatedBucket limit = s.limits[key].Asked(now);
       const Ticks ticks(limit);
       const int128 level = replica.Level(KeyOf(key), limit, now);
       if (level != ticks.Of(limit.capacity)) {
