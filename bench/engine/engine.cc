@@ -7,7 +7,7 @@
 #include "bench/engine/rivals.h"
 #include "bench/engine/rules.h"
 #include "bench/workload.h"
-#include "cluster/shared_limits.h"
+#include "cluster/replicated_limits.h"
 #include "rules/read/parse.h"
 #include "weir/clock.h"
 #include "weir/limiter.h"
@@ -184,10 +184,10 @@ class Suite {
     LimiterOptions limiter_options;
     limiter_options.memory_bytes = uint64_t{16} << 30;
     const ParseResult rules = ParseRulesText(kReplicatedRules, "rules", {.cluster = true});
-    cluster::SharedLimits shared({1, 1}, {}, kStart);
+    cluster::ReplicatedLimits shared({1, 1}, {}, kStart);
     shared.SetPeers({1, 2, 3});
     Limiter limiter(rules.rules, limiter_options, kStart);
-    limiter.ShareWith(&shared);
+    limiter.CoordinateWith(&shared);
     for (size_t i = 0; i < names_.size(); ++i) {
       limiter.Decide({"bench", "replicated", names_[i]}, kStart);
       if (i % kTellEvery == 0) shared.Tick(kStart);

@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <memory>
 
-#include "cluster/shared_limits.h"
+#include "cluster/replicated_limits.h"
 
 namespace weir::bench {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr SharedBucket kLimit{10, 10, 1h};
+constexpr ReplicatedBucket kLimit{10, 10, 1h};
 constexpr double kMostMs = 5;
 
 double CpuMs() {
@@ -24,13 +24,13 @@ double CpuMs() {
 
 Key KeyOf(uint64_t i) { return {(i + 1) * 0x9e3779b97f4a7c15, (i + 1) * 0xd1342543de82ef95}; }
 
-std::unique_ptr<Replica> NewReplica(ReplicaKind kind, uint32_t node, Instant now) {
-  const cluster::SharingOptions options;
+std::unique_ptr<Replica> NewReplica(EnvelopeKind kind, uint32_t node, Instant now) {
+  const cluster::ReplicationOptions options;
   const Origin self{node, 1};
   switch (kind) {
-    case ReplicaKind::kCounter: return std::make_unique<CounterReplica>(self, CounterOf(options));
-    case ReplicaKind::kQueue: return std::make_unique<QueueReplica>(self, QueueOf(options));
-    case ReplicaKind::kDebt: break;
+    case EnvelopeKind::kCounter: return std::make_unique<CounterReplica>(self, CounterOf(options));
+    case EnvelopeKind::kQueue: return std::make_unique<QueueReplica>(self, QueueOf(options));
+    case EnvelopeKind::kDebt: break;
   }
   return std::make_unique<DebtReplica>(self, options.debt, now);
 }
@@ -76,7 +76,7 @@ struct AllCalls {
 // Two nodes of a cluster; a third is never heard.
 class Pair {
  public:
-  Pair(ReplicaKind kind, AllCalls& calls) : calls_(calls) {
+  Pair(EnvelopeKind kind, AllCalls& calls) : calls_(calls) {
     for (Calls* one : calls.all()) one->BeginRound();
     for (const uint32_t node : {0u, 1u}) nodes_.push_back(NewReplica(kind, node, now_));
     nodes_[0]->SetPeers({1, 2});
@@ -132,7 +132,7 @@ class Pair {
   std::vector<std::unique_ptr<Replica>> nodes_;
 };
 
-void Run(ReplicaKind kind, uint64_t keys, AllCalls& calls) {
+void Run(EnvelopeKind kind, uint64_t keys, AllCalls& calls) {
   Pair pair(kind, calls);
   pair.TakeOfAll(keys);
   pair.Talk(6s);
@@ -150,9 +150,9 @@ void Run(ReplicaKind kind, uint64_t keys, AllCalls& calls) {
 GossipResult MeasureGossip(const GossipOptions& options,
                            const std::function<void(const std::string&)>& progress) {
   GossipResult result;
-  const std::pair<ReplicaKind, const char*> kinds[] = {{ReplicaKind::kCounter, "counter"},
-                                                       {ReplicaKind::kQueue, "queue"},
-                                                       {ReplicaKind::kDebt, "debt"}};
+  const std::pair<EnvelopeKind, const char*> kinds[] = {{EnvelopeKind::kCounter, "counter"},
+                                                        {EnvelopeKind::kQueue, "queue"},
+                                                        {EnvelopeKind::kDebt, "debt"}};
   for (const auto& [kind, name] : kinds) {
     AllCalls calls;
     for (int round = 0; round < options.rounds; ++round) {

@@ -33,22 +33,23 @@
 
 namespace weir {
 
-class Rulebook;                // immutable; rules/rulebook.h
-class Store;                   // store/store.h
-class MemoryStore;             // store/memory_store.h
-class DecideCall;              // limiter/call.h: questions whose answers may be waited for
-class DescriptorCall;          // the same
-class SettleCall;              // the same
-enum class When : uint8_t;     // the same
-class SharedUse;               // store/shared_use.h
-enum class Sharing : uint8_t;  // the same
+class Rulebook;                    // immutable; rules/rulebook.h
+class Store;                       // store/store.h
+class MemoryStore;                 // store/memory_store.h
+class DecideCall;                  // limiter/call.h: questions whose answers may be waited for
+class DescriptorCall;              // the same
+class SettleCall;                  // the same
+enum class When : uint8_t;         // the same
+class Coordinator;                 // store/coordinator.h
+enum class Replication : uint8_t;  // the same
 
 struct LimiterOptions {
   uint64_t memory_bytes = uint64_t{1} << 30;  // for states, tickets, holds and those who wait
   std::array<uint64_t, 2> secret{};           // keys the hashes; zero: drawn at random
   std::string node = "local";
-  bool adhoc = true;        // requests may carry limits of their own
-  Sharing adhoc_sharing{};  // by which nodes count those together (ShareWith); none: each alone
+  bool adhoc = true;  // requests may carry limits of their own
+  Replication
+      adhoc_replication{};  // by which nodes count those together (CoordinateWith); none: each alone
   Duration ticket_ttl = std::chrono::minutes(10);
   size_t max_tickets = size_t{1} << 20;
   // Limits at once: of rules, of rules whose use is kept, and of requests. What comes on top is not
@@ -172,9 +173,9 @@ class Limiter {
   // The names of the limits that can be restored now.
   std::vector<std::string> PersistentLimits() const;
 
-  // Limits with `coordination: replicated` are shared with other nodes through this, which must
+  // Limits with `coordination: replicated` are counted together with other nodes through this, which must
   // outlive the limiter; before the first request.
-  void ShareWith(SharedUse* shared);
+  void CoordinateWith(Coordinator* coordinator);
   // Others have used something of a key: it is put into the state here.
   void ApplyOthers(uint64_t key_high, uint64_t key_low, Instant now);
 

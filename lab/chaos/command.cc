@@ -32,9 +32,9 @@ void Show(const std::string& text) {
   if (isatty(STDERR_FILENO)) fmt::print(stderr, "\r\x1b[K{}", text);
 }
 
-std::vector<ReplicaKind> KindsOf(const std::string& name) {
-  std::vector<ReplicaKind> kinds;
-  for (const auto kind : {ReplicaKind::kCounter, ReplicaKind::kQueue, ReplicaKind::kDebt}) {
+std::vector<EnvelopeKind> KindsOf(const std::string& name) {
+  std::vector<EnvelopeKind> kinds;
+  for (const auto kind : {EnvelopeKind::kCounter, EnvelopeKind::kQueue, EnvelopeKind::kDebt}) {
     if (name == "all" || name == NameOf(kind)) kinds.push_back(kind);
   }
   return kinds;
@@ -52,7 +52,7 @@ void TellFailure(const Scenario& scenario, const Violation& violation, const Sub
                options.lines);
 }
 
-Totals RunSeeds(ReplicaKind kind, const ChaosOptions& options, int& failures) {
+Totals RunSeeds(EnvelopeKind kind, const ChaosOptions& options, int& failures) {
   Totals totals{.kind = kind};
   const Subject subject = RealSubject(kind);
   const Duration busy(static_cast<int64_t>(options.hours * 3600e9));
@@ -115,7 +115,7 @@ int Run(const ChaosOptions& options) {
   const Instant start = clock.Now();
   std::vector<Totals> all;
   int failures = options.failures;
-  for (const ReplicaKind kind : KindsOf(options.kind)) {
+  for (const EnvelopeKind kind : KindsOf(options.kind)) {
     all.push_back(RunSeeds(kind, options, failures));
   }
   std::optional<NamesOutcome> names;

@@ -15,7 +15,7 @@ constexpr double kMostRequestsPerSecond = 1.5;  // of a key; costs grow instead
 
 class Generator {
  public:
-  Generator(uint64_t seed, ReplicaKind kind, Duration busy)
+  Generator(uint64_t seed, EnvelopeKind kind, Duration busy)
       : random_(seed * 4 + static_cast<uint64_t>(kind)), busy_(busy) {
     s_.seed = seed;
     s_.kind = kind;
@@ -65,9 +65,9 @@ class Generator {
   Limit MakeLimit() {
     Limit limit;
     limit.capacity = OneIn(4) ? 1 + Below(4) : static_cast<uint64_t>(Between(5, 4000));
-    if (s_.kind != ReplicaKind::kCounter && OneIn(3)) {
+    if (s_.kind != EnvelopeKind::kCounter && OneIn(3)) {
       limit.limit = 0;
-      const bool log = s_.kind == ReplicaKind::kQueue;
+      const bool log = s_.kind == EnvelopeKind::kQueue;
       (log ? limit.per : limit.length) = Seconds(Between(5, 120));
       return limit;
     }
@@ -97,7 +97,7 @@ class Generator {
     t.heartbeat = Any<Duration>({milliseconds(200), milliseconds(500), seconds(1)});
     outage_ = Any<Duration>({seconds(2), seconds(10), seconds(40)});
     const int64_t n = s_.nodes();
-    if (s_.kind == ReplicaKind::kDebt) {
+    if (s_.kind == EnvelopeKind::kDebt) {
       // A node waits, and so does the home that it tells.
       spread_ = 2 * t.patience + 8 * n * t.heartbeat + 10 * s_.weather.jitter;
       s_.converge = spread_;
@@ -202,7 +202,7 @@ class Generator {
 
 }  // namespace
 
-Scenario Generate(uint64_t seed, ReplicaKind kind, Duration busy) {
+Scenario Generate(uint64_t seed, EnvelopeKind kind, Duration busy) {
   return Generator(seed, kind, busy).Make();
 }
 

@@ -6,6 +6,6 @@
 namespace weir::chaos {
 
 // `busy`: how long there are requests and faults.
-Scenario Generate(uint64_t seed, ReplicaKind kind, Duration busy);
+Scenario Generate(uint64_t seed, EnvelopeKind kind, Duration busy);
 
 }  // namespace weir::chaos

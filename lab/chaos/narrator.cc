@@ -94,7 +94,7 @@ std::string Described(const Scenario& s) {
                                  NameOf(s.kind), s.nodes(), Shown(s.weather.latency),
                                  Shown(s.weather.jitter), s.weather.loss, s.weather.duplication);
   const Timing& t = s.timing;
-  if (s.kind == ReplicaKind::kDebt) {
+  if (s.kind == EnvelopeKind::kDebt) {
     text += fmt::format("patience {}, heartbeat {}, grace {}\n", Shown(t.patience),
                         Shown(t.heartbeat), Shown(t.memory));
   } else {

@@ -6,7 +6,7 @@
 namespace weir::chaos {
 
 struct Totals {
-  ReplicaKind kind = ReplicaKind::kDebt;
+  EnvelopeKind kind = EnvelopeKind::kDebt;
   uint64_t seeds = 0, failed = 0;
   Counts counts;
   Margins margins;

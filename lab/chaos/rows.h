@@ -47,16 +47,16 @@ class Wrapper : public Replica {
   const Replica& inner() const { return *inner_; }
 
   void SetPeers(std::vector<uint32_t> peers) override { inner_->SetPeers(std::move(peers)); }
-  bool Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override {
+  bool Admit(const Key& key, const ReplicatedBucket& limit, uint64_t cost, Instant now) override {
     return inner_->Admit(key, limit, cost, now);
   }
-  void Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override {
+  void Take(const Key& key, const ReplicatedBucket& limit, uint64_t cost, Instant now) override {
     inner_->Take(key, limit, cost, now);
   }
   void Refund(const StateName& name, uint64_t cost, Instant now) override {
     inner_->Refund(name, cost, now);
   }
-  int128 Level(const Key& key, const SharedBucket& limit, Instant now) override {
+  int128 Level(const Key& key, const ReplicatedBucket& limit, Instant now) override {
     return inner_->Level(key, limit, now);
   }
   std::vector<Envelope> Tick(Instant now) override { return inner_->Tick(now); }

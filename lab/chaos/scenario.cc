@@ -4,11 +4,11 @@
 
 namespace weir::chaos {
 
-const char* NameOf(ReplicaKind kind) {
+const char* NameOf(EnvelopeKind kind) {
   switch (kind) {
-    case ReplicaKind::kCounter: return "counter";
-    case ReplicaKind::kQueue: return "queue";
-    case ReplicaKind::kDebt: return "debt";
+    case EnvelopeKind::kCounter: return "counter";
+    case EnvelopeKind::kQueue: return "queue";
+    case EnvelopeKind::kDebt: return "debt";
   }
   return "?";
 }

@@ -53,7 +53,7 @@ struct Action {
 //   a log    `per` after it was taken
 //   windows  are of a length; a node counts in the one that its own clock is in, so that nodes may be
 //            in different ones. What was counted in one is kept for `per` after its end.
-struct Limit : SharedBucket {
+struct Limit : ReplicatedBucket {
   Duration length{};  // of a window; 0: there are none
 
   bool flows() const { return limit > 0; }
@@ -63,8 +63,8 @@ struct Limit : SharedBucket {
   }
   Instant EndOf(int64_t number) const { return FromNanos((number + 1) * length.count()); }
   // What a node asks for whose clock shows this.
-  SharedBucket Asked(Instant local) const {
-    SharedBucket asked = *this;
+  ReplicatedBucket Asked(Instant local) const {
+    ReplicatedBucket asked = *this;
     asked.window = WindowOf(local);
     if (windows()) asked.per += EndOf(asked.window) - local;
     return asked;
@@ -97,7 +97,7 @@ struct Weather {
 
 struct Scenario {
   uint64_t seed = 0;
-  ReplicaKind kind = ReplicaKind::kDebt;
+  EnvelopeKind kind = EnvelopeKind::kDebt;
   Timing timing;
   Weather weather;
   std::vector<NodeClock> clocks;  // by node
@@ -111,7 +111,7 @@ struct Scenario {
 };
 
 inline Key KeyOf(uint32_t key) { return {key + 1, (key + 1) * 0x9e3779b97f4a7c15}; }
-const char* NameOf(ReplicaKind kind);
+const char* NameOf(EnvelopeKind kind);
 const char* NameOf(Act act);
 // Since the start, as seconds.
 std::string Shown(Instant at);

@@ -160,7 +160,7 @@ class Run final : public Cluster {
   // limit is of use only to whoever has heard the rows that it was reckoned with. The others are held to
   // more.
   bool CanOpen(const Node& node, const Carried& carried) const {
-    return carried.for_life == node.incarnation || s_.kind != ReplicaKind::kCounter;
+    return carried.for_life == node.incarnation || s_.kind != EnvelopeKind::kCounter;
   }
   std::shared_ptr<const Carried> From(uint32_t n, uint32_t for_life, std::string bytes) const {
     return std::make_shared<const Carried>(Carried{n, for_life, now_, std::move(bytes)});

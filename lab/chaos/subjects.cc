@@ -13,9 +13,9 @@ uint64_t SeedOf(const Scenario& s, Origin self) {
 
 }  // namespace
 
-Subject RealSubject(ReplicaKind kind) {
+Subject RealSubject(EnvelopeKind kind) {
   switch (kind) {
-    case ReplicaKind::kCounter:
+    case EnvelopeKind::kCounter:
       return {[](const Scenario& s, Origin self, Instant) {
         return std::make_unique<CounterReplica>(
             self, CounterOptions{.interval = s.timing.interval,
@@ -23,7 +23,7 @@ Subject RealSubject(ReplicaKind kind) {
                                  .seed = SeedOf(s, self),
                                  .whole_buckets = s.timing.whole_buckets});
       }};
-    case ReplicaKind::kQueue:
+    case EnvelopeKind::kQueue:
       return {[](const Scenario& s, Origin self, Instant) {
         return std::make_unique<QueueReplica>(self, QueueOptions{.interval = s.timing.interval,
                                                                  .fan_out = s.timing.fan_out,
@@ -32,7 +32,7 @@ Subject RealSubject(ReplicaKind kind) {
                                                                  .margin = s.timing.memory,
                                                                  .seed = SeedOf(s, self)});
       }};
-    case ReplicaKind::kDebt: break;
+    case EnvelopeKind::kDebt: break;
   }
   return {[](const Scenario& s, Origin self, Instant now) {
     return std::make_unique<DebtReplica>(self,

@@ -5,6 +5,6 @@
 
 namespace weir::chaos {
 
-Subject RealSubject(ReplicaKind kind);
+Subject RealSubject(EnvelopeKind kind);
 
 }  // namespace weir::chaos

@@ -13,7 +13,7 @@ namespace weir::lab {
 struct LiveOptions {
   std::string weir;  // the program
   uint32_t nodes = 8;
-  SharedBucket limit;
+  ReplicatedBucket limit;
   // A resource of this name for each: counter, queue, debt; or central, which only one is asked for.
   std::vector<std::string> variants;
 };

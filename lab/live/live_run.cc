@@ -7,7 +7,7 @@
 #include <cmath>
 #include <thread>
 
-#include "cluster/shared_limits.h"
+#include "cluster/replicated_limits.h"
 #include "lab/command_line/command_line.h"
 #include "lab/live/live_cluster.h"
 #include "lab/replicated/placement.h"
@@ -37,19 +37,19 @@ struct Way {
 };
 
 std::vector<Way> Ways() {
-  using cluster::SharingOptions;
+  using cluster::ReplicationOptions;
   return {{"counter",
            [](Origin self, Instant, uint64_t seed) {
              return std::make_unique<CounterReplica>(
-                 self, cluster::CounterOf(SharingOptions{.seed = seed}));
+                 self, cluster::CounterOf(ReplicationOptions{.seed = seed}));
            }},
           {"queue",
            [](Origin self, Instant, uint64_t seed) {
-             return std::make_unique<QueueReplica>(self,
-                                                   cluster::QueueOf(SharingOptions{.seed = seed}));
+             return std::make_unique<QueueReplica>(
+                 self, cluster::QueueOf(ReplicationOptions{.seed = seed}));
            }},
           {"debt", [](Origin self, Instant now, uint64_t) {
-             return std::make_unique<DebtReplica>(self, SharingOptions{}.debt, now);
+             return std::make_unique<DebtReplica>(self, ReplicationOptions{}.debt, now);
            }}};
 }
 

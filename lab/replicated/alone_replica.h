@@ -12,20 +12,20 @@ class AloneReplica final : public Replica {
  public:
   explicit AloneReplica(uint32_t share) : share_(share) {}
 
-  bool Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override {
-    const SharedBucket part = PartOf(limit);
+  bool Admit(const Key& key, const ReplicatedBucket& limit, uint64_t cost, Instant now) override {
+    const ReplicatedBucket part = PartOf(limit);
     CentralBucket& bucket = buckets_[key];
     if (!bucket.Fits(part, cost, now)) return false;
     bucket.Charge(part, cost, now);
     return true;
   }
-  void Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override {
+  void Take(const Key& key, const ReplicatedBucket& limit, uint64_t cost, Instant now) override {
     buckets_[key].Charge(PartOf(limit), cost, now);
   }
   void Refund(const StateName&, uint64_t, Instant) override {}
-  int128 Level(const Key& key, const SharedBucket& limit, Instant now) override {
+  int128 Level(const Key& key, const ReplicatedBucket& limit, Instant now) override {
     const auto it = buckets_.find(key);
-    const SharedBucket part = PartOf(limit);
+    const ReplicatedBucket part = PartOf(limit);
     const uint64_t debt = it == buckets_.end() ? 0 : it->second.Debt(part, now);
     return Ticks(limit).Of(part.capacity) - Ticks(limit).Of(debt);
   }
@@ -44,7 +44,7 @@ class AloneReplica final : public Replica {
   }
 
  private:
-  SharedBucket PartOf(const SharedBucket& limit) const {
+  ReplicatedBucket PartOf(const ReplicatedBucket& limit) const {
     return {std::max<uint64_t>(1, limit.capacity / share_), limit.limit, limit.per * share_};
   }
 

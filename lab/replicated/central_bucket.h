@@ -10,26 +10,26 @@ namespace weir::lab {
 class CentralBucket {
  public:
   // In tokens, begun ones counted whole.
-  uint64_t Debt(const SharedBucket& limit, Instant now) {
+  uint64_t Debt(const ReplicatedBucket& limit, Instant now) {
     BringTo(limit, now);
     return static_cast<uint64_t>((units_ + limit.per.count() - 1) / limit.per.count());
   }
   // Whether there is room, and was for `lasting`.
-  bool Fits(const SharedBucket& limit, uint64_t cost, Instant now, Duration lasting = {}) {
+  bool Fits(const ReplicatedBucket& limit, uint64_t cost, Instant now, Duration lasting = {}) {
     BringTo(limit, now);
     const int128 before = int128{lasting.count()} * limit.limit;
     return units_ + before + Units(cost, limit) <= Units(limit.capacity, limit);
   }
-  void Charge(const SharedBucket& limit, uint64_t cost, Instant now) {
+  void Charge(const ReplicatedBucket& limit, uint64_t cost, Instant now) {
     BringTo(limit, now);
     units_ += Units(cost, limit);
   }
 
  private:
-  static int128 Units(uint64_t tokens, const SharedBucket& limit) {
+  static int128 Units(uint64_t tokens, const ReplicatedBucket& limit) {
     return int128{tokens} * limit.per.count();
   }
-  void BringTo(const SharedBucket& limit, Instant now) {
+  void BringTo(const ReplicatedBucket& limit, Instant now) {
     units_ -= int128{(now - at_).count()} * limit.limit;
     units_ = std::max<int128>(units_, 0);
     at_ = now;

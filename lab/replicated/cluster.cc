@@ -46,14 +46,14 @@ void Cluster::Handle(const Event& event) {
   Schedule(event.node, event.at);
 }
 
-bool Cluster::Admit(uint32_t node, const Key& key, const SharedBucket& limit, uint64_t cost,
+bool Cluster::Admit(uint32_t node, const Key& key, const ReplicatedBucket& limit, uint64_t cost,
                     Instant now) {
   const bool admitted = nodes_[node]->Admit(key, limit, cost, now);
   Schedule(node, now);
   return admitted;
 }
 
-bool Cluster::Agree(const Key& key, const SharedBucket& limit, Instant now) {
+bool Cluster::Agree(const Key& key, const ReplicatedBucket& limit, Instant now) {
   const int128 token = Ticks(limit).per_token;
   int128 least = nodes_.front()->Level(key, limit, now), most = least;
   for (const auto& node : nodes_) {

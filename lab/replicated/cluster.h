@@ -32,9 +32,10 @@ class Cluster {
 
   // All that happens until then.
   void RunUntil(Instant until);
-  bool Admit(uint32_t node, const Key& key, const SharedBucket& limit, uint64_t cost, Instant now);
+  bool Admit(uint32_t node, const Key& key, const ReplicatedBucket& limit, uint64_t cost,
+             Instant now);
   // Whether all nodes see the same level, to less than a token.
-  bool Agree(const Key& key, const SharedBucket& limit, Instant now);
+  bool Agree(const Key& key, const ReplicatedBucket& limit, Instant now);
 
   const std::vector<std::unique_ptr<Replica>>& nodes() const { return nodes_; }
   uint64_t bytes_sent() const { return bytes_sent_; }  // with the heads of IP and UDP

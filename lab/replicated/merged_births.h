@@ -16,7 +16,7 @@ class MergedBirths final : public Replica {
   MergedBirths(std::unique_ptr<Replica> queue, Duration slice)
       : queue_(std::move(queue)), slice_(slice) {}
 
-  bool Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override {
+  bool Admit(const Key& key, const ReplicatedBucket& limit, uint64_t cost, Instant now) override {
     const auto [last, fresh] = births_.try_emplace(key, Instant::min());
     const Instant birth = now - now.time_since_epoch() % slice_;
     if (last->second == birth) return true;
@@ -24,13 +24,13 @@ class MergedBirths final : public Replica {
     last->second = birth;
     return true;
   }
-  void Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override {
+  void Take(const Key& key, const ReplicatedBucket& limit, uint64_t cost, Instant now) override {
     queue_->Take(key, limit, cost, now);
   }
   void Refund(const StateName& name, uint64_t cost, Instant now) override {
     queue_->Refund(name, cost, now);
   }
-  int128 Level(const Key& key, const SharedBucket& limit, Instant now) override {
+  int128 Level(const Key& key, const ReplicatedBucket& limit, Instant now) override {
     return queue_->Level(key, limit, now);
   }
   size_t bytes() const override { return queue_->bytes(); }

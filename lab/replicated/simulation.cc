@@ -51,7 +51,7 @@ class Experiment {
     RunUntil(request.at);
     Step& step = measured_.steps.back();
     User& user = users_[request.user];
-    const SharedBucket& limit = options_.limit;
+    const ReplicatedBucket& limit = options_.limit;
     measured_.requests += 1;
     step.received += 1;
     if (user.central.Fits(limit, request.cost, request.at)) {

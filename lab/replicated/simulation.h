@@ -27,7 +27,7 @@ struct SimulatedRequest {
 
 struct SimulationOptions {
   uint32_t nodes = 30;
-  SharedBucket limit;
+  ReplicatedBucket limit;
   NetworkOptions network;
   uint64_t seed = 1;
   Duration quiet = std::chrono::seconds(60);       // after the last request

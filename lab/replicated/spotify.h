@@ -22,7 +22,7 @@ namespace weir::lab {
 
 struct SpotifyExperiment {
   std::string name;
-  SharedBucket limit;
+  ReplicatedBucket limit;
   Duration interval = std::chrono::milliseconds(300);  // of gossip, where there is one
   std::vector<SimulatedRequest> requests;
 };

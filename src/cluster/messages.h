@@ -4,7 +4,7 @@
 //   greeting   who are you? From the sender of this id; padded, so that the answer is no longer
 //   ping       are you there?
 //   pong       yes: answers a ping or a greeting, and gives its stamp back
-//   envelope   of one limiter to another (replication/envelope.h)
+//   envelope   of one limiter to another (mail/envelope.h)
 //   ask        tell me everything you know; padded, so that the answer is no longer
 //   whole      the envelopes beside this one are all there is
 //   large      it is too much for a datagram: come and fetch it

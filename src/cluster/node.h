@@ -33,7 +33,7 @@
 #include "cluster/questions.h"
 #include "cluster/state_stream.h"
 #include "cluster/transport.h"
-#include "replication/correspondent.h"
+#include "mail/correspondent.h"
 
 namespace weir::cluster {
 

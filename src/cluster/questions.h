@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "replication/envelope.h"
+#include "mail/envelope.h"
 #include "weir/instant.h"
 
 namespace weir::cluster {

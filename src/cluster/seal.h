@@ -24,7 +24,7 @@
 #include "cluster/aead.h"
 #include "cluster/key_ring.h"
 #include "cluster/replay_window.h"
-#include "replication/envelope.h"
+#include "mail/envelope.h"
 
 namespace weir::cluster {
 

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "cluster/aead.h"
-#include "replication/correspondent.h"
+#include "mail/correspondent.h"
 
 namespace weir::cluster {
 

@@ -15,7 +15,7 @@ void Limiter::Impl::PrepareAdhoc(const AdhocRequest& request, Instant now, Prepa
                                        .per = request.per.count(),
                                        .burst = request.burst,
                                        .remote = placement_.carried_remote(),
-                                       .sharing = adhoc_sharing_};
+                                       .replication = adhoc_replication_};
   const LimitSlot* slot = CarriedSlot(numbers, now, prepared.error, prepared.message);
   if (slot == nullptr) return;
   const Key key = adhoc_salt_ ^ hash_(request.key);

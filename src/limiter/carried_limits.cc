@@ -67,7 +67,8 @@ std::shared_ptr<CarriedLimits::Known> CarriedLimits::Find(const Numbers& numbers
   if (known_.size() >= most_) GiveUpOldest(now);
   const LimitSlot* slot = table_.Add(
       LimitOf(numbers),
-      SlotTraits{.remote = numbers.remote, .carried = true, .sharing = numbers.sharing}, now);
+      SlotTraits{.remote = numbers.remote, .carried = true, .replication = numbers.replication},
+      now);
   if (slot == nullptr) return nullptr;
   auto known = std::make_shared<Known>();
   known->slot = slot;

@@ -39,12 +39,12 @@ class CarriedLimits {
     int64_t per = 0;  // nanoseconds
     uint64_t burst = 0;
     bool copies = false;
-    bool remote = false;               // another store decides them
-    Sharing sharing = Sharing::kNone;  // by which nodes count them together
+    bool remote = false;                           // another store decides them
+    Replication replication = Replication::kNone;  // by which nodes count them together
     bool operator==(const Numbers&) const = default;
     template <typename H>
     friend H AbslHashValue(H h, const Numbers& n) {
-      return H::combine(std::move(h), n.limit, n.per, n.burst, n.copies, n.remote, n.sharing);
+      return H::combine(std::move(h), n.limit, n.per, n.burst, n.copies, n.remote, n.replication);
     }
   };
   static Limit LimitOf(const Numbers& numbers);

@@ -105,10 +105,11 @@ bool Limiter::Impl::AskDescriptor(const RulesInForce& rules, std::string_view do
     }
     const Duration per = LengthOf(descriptor.limit->unit);
     const std::optional<Coordination>& said = match.ns->coordination;
-    const CarriedLimits::Numbers numbers{.limit = descriptor.limit->requests_per_unit,
-                                         .per = per.count(),
-                                         .remote = placement_.carried_remote(),
-                                         .sharing = said ? SharingOf(*said) : adhoc_sharing_};
+    const CarriedLimits::Numbers numbers{
+        .limit = descriptor.limit->requests_per_unit,
+        .per = per.count(),
+        .remote = placement_.carried_remote(),
+        .replication = said ? ReplicationOf(*said) : adhoc_replication_};
     const LimitSlot* slot = CarriedSlot(numbers, now, decision.error, decision.message);
     if (slot == nullptr) return false;
     status.limited = true;

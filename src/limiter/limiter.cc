@@ -47,7 +47,7 @@ Limiter::Impl::Impl(std::shared_ptr<const Rulebook> rules, const LimiterOptions&
                     Instant now)
     : id_(next_limiter_id.fetch_add(1)),
       adhoc_(options.adhoc),
-      adhoc_sharing_(options.adhoc_sharing),
+      adhoc_replication_(options.adhoc_replication),
       hash_(SecretOf(options)),
       adhoc_salt_(SaltOf(hash_, "adhoc")),
       carried_salt_(SaltOf(hash_, "carried")),
@@ -409,7 +409,7 @@ Result<Seized> Limiter::Seize(const SessionId& session, const Ticket& transfer, 
   return impl_->Seize(session, transfer, now, reach);
 }
 
-void Limiter::ShareWith(SharedUse* shared) { impl_->ShareWith(shared); }
+void Limiter::CoordinateWith(Coordinator* coordinator) { impl_->CoordinateWith(coordinator); }
 void Limiter::ApplyOthers(uint64_t key_high, uint64_t key_low, Instant now) {
   impl_->ApplyOthers({key_high, key_low}, now);
 }

@@ -73,7 +73,7 @@ class Limiter::Impl : private PoolRules {
   void Install(std::shared_ptr<const Rulebook> rules, Instant told);
   void Tick(Instant told);
 
-  void ShareWith(SharedUse* shared) { store_.ShareWith(shared); }
+  void CoordinateWith(Coordinator* coordinator) { store_.CoordinateWith(coordinator); }
   void ApplyOthers(const Key& key, Instant told) { store_.ApplyOthers(key, time_.Of(told)); }
 
   std::vector<SavedState> TakeChanged(Instant told);
@@ -153,9 +153,9 @@ class Limiter::Impl : private PoolRules {
                      DescriptorDecision& decision);
   Key PartsKey(const RuleLimit& rule, const Request& request) const;
 
-  const uint64_t id_;            // of this limiter, for the threads' caches
-  const bool adhoc_;             // requests may carry limits
-  const Sharing adhoc_sharing_;  // by which nodes count those together
+  const uint64_t id_;                    // of this limiter, for the threads' caches
+  const bool adhoc_;                     // requests may carry limits
+  const Replication adhoc_replication_;  // by which nodes count those together
   const KeyedHash hash_;
   const Key adhoc_salt_, carried_salt_, pool_salt_;
   const Duration deadline_;

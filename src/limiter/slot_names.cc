@@ -8,10 +8,10 @@
 
 namespace weir {
 
-Sharing SharingOf(const Coordination& coordination) {
-  if (coordination.kind != Coordination::Kind::kReplicated) return Sharing::kNone;
-  if (coordination.variant == "counter") return Sharing::kCounter;
-  return coordination.variant == "queue" ? Sharing::kQueue : Sharing::kDebt;
+Replication ReplicationOf(const Coordination& coordination) {
+  if (coordination.kind != Coordination::Kind::kReplicated) return Replication::kNone;
+  if (coordination.variant == "counter") return Replication::kCounter;
+  return coordination.variant == "queue" ? Replication::kQueue : Replication::kDebt;
 }
 
 bool Placement::IsRemote(const RuleLimit& limit) const {
@@ -39,7 +39,7 @@ SlotTraits TraitsOf(const RuleLimit& limit, const Placement& placement) {
   return {.on_failure = limit.on_failure,
           .remote = placement.IsRemote(limit),
           .persist = limit.persist,
-          .sharing = SharingOf(limit.coordination)};
+          .replication = ReplicationOf(limit.coordination)};
 }
 
 bool Same(const LimitSlot& slot, const RuleLimit& limit, const Placement& placement) {

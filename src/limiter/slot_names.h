@@ -24,7 +24,7 @@
 namespace weir {
 
 // By which nodes count it together.
-Sharing SharingOf(const Coordination& coordination);
+Replication ReplicationOf(const Coordination& coordination);
 
 // Which limits this process's memory does not decide.
 struct Placement {

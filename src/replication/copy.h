@@ -12,46 +12,11 @@
 
 #include <algorithm>
 #include <cassert>
-#include <compare>
-#include <optional>
-#include <vector>
 
-#include "replication/envelope.h"
+#include "mail/slice.h"
 #include "replication/key_map.h"
-#include "weir/instant.h"
 
 namespace weir {
-
-struct SliceSize {
-  size_t keys = 1000;
-  size_t bytes =
-      size_t{64} << 10;  // less than kMostEnvelopeBytes may be too little for a single row
-  size_t around = 0;     // bytes that an envelope takes beyond its own
-};
-
-struct Slice {
-  std::vector<Envelope> envelopes;
-  size_t keys = 0;    // that were passed
-  bool last = false;  // there is nothing more
-};
-
-// A row of a state, in the order in which the state keeps them.
-struct RowMark {
-  Instant at{};
-  Origin origin;
-  uint64_t number = 0;
-  auto operator<=>(const RowMark&) const = default;
-};
-
-// How far a copy has come; a new one has come nowhere.
-struct CopyCursor {
-  size_t part = 0;             // of a correspondent that has several
-  size_t left = SIZE_MAX;      // states before this place have not been passed
-  StateName name;              // of the last of those, if some of its rows have been written:
-  std::optional<RowMark> row;  // this one, and all behind it
-
-  bool at_start() const { return part == 0 && left == SIZE_MAX; }
-};
 
 // A letter knows how to write rows of these states: Before(state, mark) gives the row before the mark, or
 // the last; Add(name, state, row, room) is false if the envelope would be larger than that; Take() is the
@@ -72,11 +37,13 @@ Slice WriteSlice(const Map& states, Letter& letter, uint32_t to, const SliceSize
       return slice;
     }
     const auto& [name, state] = *entry;
-    if (cursor.row && cursor.name != name) cursor.row.reset();
+    if (cursor.row && StateName(cursor.key, cursor.window) != name) cursor.row.reset();
     while (const auto* row = letter.Before(state, cursor.row)) {
       const size_t room = std::min(kMostEnvelopeBytes, left - std::min(left, most.around));
       if (letter.Add(name, state, *row, room)) {
-        cursor.name = name;
+        const StateName at = name;
+        cursor.key = at.key;
+        cursor.window = at.window;
         cursor.row = letter.MarkOf(*row);
         continue;
       }

@@ -13,7 +13,7 @@ namespace weir {
 template <typename Book>
 class CopyLetter {
  public:
-  CopyLetter(const Book& book, ReplicaKind kind, Origin self, Instant now)
+  CopyLetter(const Book& book, EnvelopeKind kind, Origin self, Instant now)
       : book_(book), now_(now), head_(Head(kind, self)) {}
 
   template <typename State>
@@ -49,7 +49,7 @@ class CopyLetter {
  private:
   static constexpr size_t kCountBytes = 2;
 
-  static std::string Head(ReplicaKind kind, Origin self) {
+  static std::string Head(EnvelopeKind kind, Origin self) {
     EnvelopeWriter writer({kind, self, 0});
     writer.Number(0);  // acknowledgements
     return writer.Take();

@@ -2,7 +2,7 @@
 
 namespace weir {
 
-CounterReplica::Bucket CounterReplica::Bucket::Full(const SharedBucket& shape, Instant now) {
+CounterReplica::Bucket CounterReplica::Bucket::Full(const ReplicatedBucket& shape, Instant now) {
   return {shape, Ticks(shape).Of(shape.capacity), now, 0, {}};
 }
 
@@ -26,7 +26,7 @@ void CounterReplica::Bucket::Refill(Instant now) {
   refilled = std::max(refilled, now);
 }
 
-void CounterReplica::Bucket::Reshape(const SharedBucket& wanted) {
+void CounterReplica::Bucket::Reshape(const ReplicatedBucket& wanted) {
   if (shape == wanted) return;
   limit = Rescaled(limit, Ticks(shape), Ticks(wanted));
   shape = wanted;
@@ -52,7 +52,8 @@ CounterReplica::CounterReplica(Origin self, const CounterOptions& options)
     : fan_out_(options.fan_out),
       whole_buckets_(options.whole_buckets),
       report_changes_(options.report_changes),
-      deltas_(ReplicaKind::kCounter, self, options.interval, options.seed, options.whole_buckets) {}
+      deltas_(EnvelopeKind::kCounter, self, options.interval, options.seed, options.whole_buckets) {
+}
 
 void CounterReplica::SetPeers(std::vector<uint32_t> peers) {
   deltas_.SetPeers(std::move(peers));
@@ -60,7 +61,7 @@ void CounterReplica::SetPeers(std::vector<uint32_t> peers) {
   CatchUp(steps);
 }
 
-CounterReplica::Bucket& CounterReplica::Brought(const Key& key, const SharedBucket& limit,
+CounterReplica::Bucket& CounterReplica::Brought(const Key& key, const ReplicatedBucket& limit,
                                                 Instant now) {
   const auto [it, fresh] = buckets_.try_emplace(key);
   Bucket& bucket = it->second;
@@ -72,13 +73,15 @@ CounterReplica::Bucket& CounterReplica::Brought(const Key& key, const SharedBuck
   return bucket;
 }
 
-bool CounterReplica::Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) {
+bool CounterReplica::Admit(const Key& key, const ReplicatedBucket& limit, uint64_t cost,
+                           Instant now) {
   if (Ticks(limit).Of(cost) > std::max<int128>(0, Level(key, limit, now))) return false;
   Take(key, limit, cost, now);
   return true;
 }
 
-void CounterReplica::Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) {
+void CounterReplica::Take(const Key& key, const ReplicatedBucket& limit, uint64_t cost,
+                          Instant now) {
   if (cost == 0) return;
   Bucket& bucket = Brought(key, limit, now);
   bucket.rows[bucket.RowOf(deltas_.self())].consumed += cost;
@@ -91,7 +94,7 @@ void CounterReplica::OweOwn(const Key& key) {
   deltas_.Owe(key, {&piece, 1}, deltas_.self());
 }
 
-int128 CounterReplica::Level(const Key& key, const SharedBucket& limit, Instant now) {
+int128 CounterReplica::Level(const Key& key, const ReplicatedBucket& limit, Instant now) {
   if (!buckets_.contains(key)) return Ticks(limit).Of(limit.capacity);
   return Brought(key, limit, now).Level();
 }
@@ -131,7 +134,7 @@ std::vector<Envelope> CounterReplica::Receive(std::string_view bytes, Instant no
   const Acknowledgements acknowledged = Delivery::ReadAcknowledgements(reader);
   Read(reader);
   const EnvelopeHead& head = reader.head();
-  good = reader.done() && head.kind == ReplicaKind::kCounter &&
+  good = reader.done() && head.kind == EnvelopeKind::kCounter &&
          head.sender.node != deltas_.self().node;
   if (!good) return {};
   Fetch(read_.keys);
@@ -261,11 +264,11 @@ const CounterReplica::Row* CounterReplica::RowBefore(const Bucket& bucket,
 
 Slice CounterReplica::Everything(uint32_t to, CopyCursor& cursor, const SliceSize& most,
                                  Instant now) {
-  CopyLetter letter(*this, ReplicaKind::kCounter, deltas_.self(), now);
+  CopyLetter letter(*this, EnvelopeKind::kCounter, deltas_.self(), now);
   return WriteSlice(buckets_, letter, to, most, cursor);
 }
 
-uint64_t CounterReplica::Remaining(const Key& key, const SharedBucket& limit, Instant now) {
+uint64_t CounterReplica::Remaining(const Key& key, const ReplicatedBucket& limit, Instant now) {
   return Ticks(limit).Tokens(Level(key, limit, now));
 }
 

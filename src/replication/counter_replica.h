@@ -52,10 +52,10 @@ class CounterReplica final : public Replica {
   CounterReplica(Origin self, const CounterOptions& options);
 
   void SetPeers(std::vector<uint32_t> peers) override;
-  bool Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override;
-  void Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override;
+  bool Admit(const Key& key, const ReplicatedBucket& limit, uint64_t cost, Instant now) override;
+  void Take(const Key& key, const ReplicatedBucket& limit, uint64_t cost, Instant now) override;
   void Refund(const StateName& name, uint64_t cost, Instant now) override;
-  int128 Level(const Key& key, const SharedBucket& limit, Instant now) override;
+  int128 Level(const Key& key, const ReplicatedBucket& limit, Instant now) override;
   std::vector<Envelope> Tick(Instant now) override;
   std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override;
   Instant NextTick() const override { return deltas_.next(); }
@@ -66,7 +66,7 @@ class CounterReplica final : public Replica {
   void CountBytes(MemoryCount& count, Steps& steps) const override;
   size_t keys() const override { return buckets_.size(); }
 
-  uint64_t Remaining(const Key& key, const SharedBucket& limit, Instant now);
+  uint64_t Remaining(const Key& key, const ReplicatedBucket& limit, Instant now);
   // By all origins that are known, less what they gave back.
   uint64_t Used(const Key& key) const;
   // What is known of a key, by origin; null if nothing is.
@@ -78,18 +78,18 @@ class CounterReplica final : public Replica {
   friend Deltas<Origin>;
   friend CopyLetter<CounterReplica>;
   struct Bucket {
-    SharedBucket shape;
+    ReplicatedBucket shape;
     int128 limit = 0;  // ticks
     Instant refilled;
     uint64_t used = 0;      // the sum over the rows
     std::vector<Row> rows;  // by origin
 
-    static Bucket Full(const SharedBucket& shape, Instant now);
+    static Bucket Full(const ReplicatedBucket& shape, Instant now);
     void Count();
     int128 Level() const;
     int128 LimitAt(Instant now) const;
     void Refill(Instant now);
-    void Reshape(const SharedBucket& wanted);
+    void Reshape(const ReplicatedBucket& wanted);
     // Where its row is, or would be.
     size_t PlaceOf(Origin origin) const;
     bool IsAt(size_t place, Origin origin) const {
@@ -99,7 +99,7 @@ class CounterReplica final : public Replica {
   };
   struct Told {
     Key key;
-    SharedBucket shape;
+    ReplicatedBucket shape;
     int128 limit = 0;  // ticks
     size_t rows = 0;   // how many, of those that were read
   };
@@ -110,7 +110,7 @@ class CounterReplica final : public Replica {
   };
 
   void Read(EnvelopeReader& from);
-  Bucket& Brought(const Key& key, const SharedBucket& limit, Instant now);
+  Bucket& Brought(const Key& key, const ReplicatedBucket& limit, Instant now);
   void Merge(const Told& told, std::span<const Row> rows, Origin sender, Instant now);
   void OweOwn(const Key& key);
   // What is left to do for peers that came or went.

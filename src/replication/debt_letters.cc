@@ -206,7 +206,7 @@ Slice DebtReplica::Everything(uint32_t to, CopyCursor& cursor, const SliceSize& 
 
 // Both heads.
 std::string DebtReplica::Head(const Peer& peer, uint64_t from, uint64_t end, bool asks) const {
-  EnvelopeWriter writer({ReplicaKind::kDebt, self_, end});
+  EnvelopeWriter writer({EnvelopeKind::kDebt, self_, end});
   WriteDebtHead(writer, {.stretch = end - from,
                          .incarnation = peer.incarnation,
                          .have = peer.have,
@@ -234,7 +234,7 @@ std::vector<Envelope> DebtReplica::Receive(std::string_view bytes, Instant now, 
   const DebtHead debt = ReadDebtHead(reader);
   const std::vector<ToldRow> rows = ReadDebtRows(reader, now);
   Peer* const sender = FindPeer(head.sender.node);
-  good = reader.done() && head.kind == ReplicaKind::kDebt && sender != nullptr;
+  good = reader.done() && head.kind == EnvelopeKind::kDebt && sender != nullptr;
   if (!good) return {};
   Peer& peer = *sender;
   const Teller teller{head.sender, debt.stretch == 0};

@@ -31,13 +31,13 @@ std::pair<DebtReplica::Subject*, bool> DebtReplica::FindOrMake(const StateName& 
   return {&subject, true};
 }
 
-DebtReplica::Subject* DebtReplica::Limited(const StateName& name, const SharedBucket& limit) {
+DebtReplica::Subject* DebtReplica::Limited(const StateName& name, const ReplicatedBucket& limit) {
   Subject* const subject = FindOrMake(name).first;
   if (subject != nullptr) SetLimit(*subject, limit);
   return subject;
 }
 
-void DebtReplica::SetLimit(Subject& subject, const SharedBucket& limit) {
+void DebtReplica::SetLimit(Subject& subject, const ReplicatedBucket& limit) {
   if (subject.limited && subject.limit == limit) return;
   subject.limit = limit;
   subject.ticks = Ticks(limit);
@@ -45,13 +45,13 @@ void DebtReplica::SetLimit(Subject& subject, const SharedBucket& limit) {
   subject.rows.Refold();
 }
 
-bool DebtReplica::Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) {
+bool DebtReplica::Admit(const Key& key, const ReplicatedBucket& limit, uint64_t cost, Instant now) {
   if (Ticks(limit).Of(cost) > Level(key, limit, now)) return false;
   Take(key, limit, cost, now);
   return true;
 }
 
-void DebtReplica::Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) {
+void DebtReplica::Take(const Key& key, const ReplicatedBucket& limit, uint64_t cost, Instant now) {
   if (cost == 0) return;
   const StateName name{key, limit.window};
   Subject* const subject = FindOrMake(name).first;
@@ -78,14 +78,14 @@ void DebtReplica::Refund(const StateName& name, uint64_t cost, Instant now) {
   NoteUntold(name, subject, 0, now);
 }
 
-int128 DebtReplica::Level(const Key& key, const SharedBucket& limit, Instant now) {
+int128 DebtReplica::Level(const Key& key, const ReplicatedBucket& limit, Instant now) {
   const StateName name{key, limit.window};
   if (!subjects_.contains(name)) return Ticks(limit).Of(limit.capacity);
   Subject& subject = *Limited(name, limit);
   return subject.ticks.Of(limit.capacity) - subject.rows.Debt(subject.ticks, now);
 }
 
-uint64_t DebtReplica::Remaining(const Key& key, const SharedBucket& limit, Instant now) {
+uint64_t DebtReplica::Remaining(const Key& key, const ReplicatedBucket& limit, Instant now) {
   return Ticks(limit).Tokens(Level(key, limit, now));
 }
 

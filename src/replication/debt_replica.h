@@ -25,7 +25,7 @@
 // the usual cost of certainty is three bytes in envelopes that are sent anyway, and memory does not
 // grow with the number of peers.
 //
-// Windows: a count without inflow, one for each window of a key (SharedBucket::window).
+// Windows: a count without inflow, one for each window of a key (ReplicatedBucket::window).
 //
 // In turns: nothing is done of all subjects at once, for whoever decides waits for the lock meanwhile. When
 // peers come and go a subject finds its home when it is next looked at, or when CatchUp comes by. What is to
@@ -67,10 +67,10 @@ class DebtReplica : public Replica {
   DebtReplica(Origin self, const DebtOptions& options, Instant now);
 
   void SetPeers(std::vector<uint32_t> peers) override;
-  bool Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override;
-  void Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override;
+  bool Admit(const Key& key, const ReplicatedBucket& limit, uint64_t cost, Instant now) override;
+  void Take(const Key& key, const ReplicatedBucket& limit, uint64_t cost, Instant now) override;
   void Refund(const StateName& name, uint64_t cost, Instant now) override;
-  int128 Level(const Key& key, const SharedBucket& limit, Instant now) override;
+  int128 Level(const Key& key, const ReplicatedBucket& limit, Instant now) override;
   std::vector<Envelope> Tick(Instant now) override;
   std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override;
   Instant NextTick() const override;
@@ -81,7 +81,7 @@ class DebtReplica : public Replica {
   void CountBytes(MemoryCount& count, Steps& steps) const override;
   size_t keys() const override { return subjects_.size(); }
 
-  uint64_t Remaining(const Key& key, const SharedBucket& limit, Instant now);
+  uint64_t Remaining(const Key& key, const ReplicatedBucket& limit, Instant now);
   const DebtRows* Find(const StateName& name) const;
   // All that is known, in any order.
   template <typename See>
@@ -101,7 +101,7 @@ class DebtReplica : public Replica {
   static constexpr uint32_t kMostLayouts = (uint32_t{1} << 27) - 1;
 
   struct Subject {
-    SharedBucket limit;
+    ReplicatedBucket limit;
     Ticks ticks{limit};
     uint32_t home = 0;
     uint32_t layout : 27 = 0;  // of the peers, as of when this is the home
@@ -172,8 +172,8 @@ class DebtReplica : public Replica {
   // ---- debt_replica.cc
   // Null if there is no room for one more; and whether it is new.
   std::pair<Subject*, bool> FindOrMake(const StateName& name);
-  Subject* Limited(const StateName& name, const SharedBucket& limit);
-  static void SetLimit(Subject& subject, const SharedBucket& limit);
+  Subject* Limited(const StateName& name, const ReplicatedBucket& limit);
+  static void SetLimit(Subject& subject, const ReplicatedBucket& limit);
   Instant ForgetAt(Subject& subject, Instant now) const;
   void Remember(const StateName& name, Subject& subject, Instant until);
   void NoteUntold(const StateName& name, Subject& subject, uint64_t tokens, Instant now);

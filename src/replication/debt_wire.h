@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "mail/envelope.h"
 #include "replication/debt_rows.h"
-#include "replication/envelope.h"
 #include "replication/key_map.h"
 
 namespace weir {

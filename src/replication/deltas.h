@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "replication/delivery.h"
+#include "mail/delivery.h"
 #include "replication/owed_table.h"
 
 namespace weir {
@@ -30,7 +30,7 @@ namespace weir {
 template <typename Piece>
 class Deltas {
  public:
-  Deltas(ReplicaKind kind, Origin self, Duration interval, uint64_t seed, bool whole = false)
+  Deltas(EnvelopeKind kind, Origin self, Duration interval, uint64_t seed, bool whole = false)
       : kind_(kind), self_(self), interval_(interval), whole_(whole), random_(seed) {}
 
   const Origin& self() const { return self_; }
@@ -444,7 +444,7 @@ class Deltas {
   }
   Duration patience() const { return interval_ * static_cast<int64_t>(peers_.size()); }
 
-  const ReplicaKind kind_;
+  const EnvelopeKind kind_;
   const Origin self_;
   const Duration interval_;
   const bool whole_;

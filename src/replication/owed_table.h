@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "replication/delivery.h"
+#include "mail/delivery.h"
 #include "replication/key_map.h"
 #include "replication/memory_count.h"
 #include "replication/steps.h"

@@ -5,7 +5,7 @@
 namespace weir {
 
 QueueReplica::QueueReplica(Origin self, const QueueOptions& options)
-    : options_(options), deltas_(ReplicaKind::kQueue, self, options.interval, options.seed) {}
+    : options_(options), deltas_(EnvelopeKind::kQueue, self, options.interval, options.seed) {}
 
 void QueueReplica::SetPeers(std::vector<uint32_t> peers) {
   deltas_.SetPeers(std::move(peers));
@@ -13,13 +13,14 @@ void QueueReplica::SetPeers(std::vector<uint32_t> peers) {
   CatchUp(steps);
 }
 
-bool QueueReplica::Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) {
+bool QueueReplica::Admit(const Key& key, const ReplicatedBucket& limit, uint64_t cost,
+                         Instant now) {
   if (Ticks(limit).Of(cost) > std::max<int128>(0, Level(key, limit, now))) return false;
   Take(key, limit, cost, now);
   return true;
 }
 
-void QueueReplica::Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) {
+void QueueReplica::Take(const Key& key, const ReplicatedBucket& limit, uint64_t cost, Instant now) {
   if (cost == 0) return;
   TokenQueue& queue = queues_.try_emplace(key, limit).first->second;
   Expire(key, queue, now);
@@ -34,7 +35,7 @@ void QueueReplica::Take(const Key& key, const SharedBucket& limit, uint64_t cost
   if (options_.frequency) PushFrequent(key, queue, now);
 }
 
-int128 QueueReplica::Level(const Key& key, const SharedBucket& limit, Instant now) {
+int128 QueueReplica::Level(const Key& key, const ReplicatedBucket& limit, Instant now) {
   const int128 full = Ticks(limit).Of(limit.capacity);
   const auto it = queues_.find(key);
   if (it == queues_.end()) return full;
@@ -76,7 +77,7 @@ std::vector<Envelope> QueueReplica::Receive(std::string_view bytes, Instant now,
   const std::vector<Told> all = Read(reader, now);
   const EnvelopeHead& head = reader.head();
   good =
-      reader.done() && head.kind == ReplicaKind::kQueue && head.sender.node != deltas_.self().node;
+      reader.done() && head.kind == EnvelopeKind::kQueue && head.sender.node != deltas_.self().node;
   if (!good) return {};
   for (const Told& told : all) Merge(told, head.sender, now);
   deltas_.Heard(head, acknowledged, now);
@@ -141,7 +142,7 @@ void QueueReplica::ReportHit(const Key& key, const TokenQueue& queue, const Elem
   const int64_t counted = known == nullptr ? 0 : int64_t{known->weight} - known->refunded;
   const int64_t counts = int64_t{theirs.weight} - theirs.refunded;
   if (counts == counted || (known != nullptr && counts > counted)) return;
-  SharedBucket hit = queue.shape();
+  ReplicatedBucket hit = queue.shape();
   hit.window = ToNanos(theirs.birth);
   changes_.push_back({key, hit, counted - counts});
 }
@@ -240,11 +241,11 @@ const Element* QueueReplica::RowBefore(const TokenQueue& queue,
 
 Slice QueueReplica::Everything(uint32_t to, CopyCursor& cursor, const SliceSize& most,
                                Instant now) {
-  CopyLetter letter(*this, ReplicaKind::kQueue, deltas_.self(), now);
+  CopyLetter letter(*this, EnvelopeKind::kQueue, deltas_.self(), now);
   return WriteSlice(queues_, letter, to, most, cursor);
 }
 
-uint64_t QueueReplica::Remaining(const Key& key, const SharedBucket& limit, Instant now) {
+uint64_t QueueReplica::Remaining(const Key& key, const ReplicatedBucket& limit, Instant now) {
   return Ticks(limit).Tokens(Level(key, limit, now));
 }
 

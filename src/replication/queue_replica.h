@@ -43,10 +43,10 @@ class QueueReplica final : public Replica {
   QueueReplica(Origin self, const QueueOptions& options);
 
   void SetPeers(std::vector<uint32_t> peers) override;
-  bool Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override;
-  void Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override;
+  bool Admit(const Key& key, const ReplicatedBucket& limit, uint64_t cost, Instant now) override;
+  void Take(const Key& key, const ReplicatedBucket& limit, uint64_t cost, Instant now) override;
   void Refund(const StateName& name, uint64_t cost, Instant now) override;
-  int128 Level(const Key& key, const SharedBucket& limit, Instant now) override;
+  int128 Level(const Key& key, const ReplicatedBucket& limit, Instant now) override;
   std::vector<Envelope> Tick(Instant now) override;
   std::vector<Envelope> Receive(std::string_view bytes, Instant now, bool& good) override;
   Instant NextTick() const override {
@@ -60,7 +60,7 @@ class QueueReplica final : public Replica {
   void CountBytes(MemoryCount& count, Steps& steps) const override;
   size_t keys() const override { return queues_.size(); }
 
-  uint64_t Remaining(const Key& key, const SharedBucket& limit, Instant now);
+  uint64_t Remaining(const Key& key, const ReplicatedBucket& limit, Instant now);
   // What is known of a key; null if nothing is.
   const TokenQueue* Find(const Key& key) const;
   // Elements that some peer is not known to know.
@@ -71,7 +71,7 @@ class QueueReplica final : public Replica {
   friend CopyLetter<QueueReplica>;
   struct Told {
     Key key;
-    SharedBucket shape;
+    ReplicatedBucket shape;
     std::vector<Element> elements;
   };
 

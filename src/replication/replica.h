@@ -10,7 +10,7 @@
 #pragma once
 
 #include "algorithms/algorithm.h"
-#include "replication/correspondent.h"
+#include "mail/correspondent.h"
 #include "replication/key_map.h"
 #include "replication/memory_count.h"
 
@@ -19,31 +19,31 @@ namespace weir {
 // A token bucket as the nodes share it: `limit` tokens flow in per `per`, at most `capacity` are
 // there. Limit 0: nothing flows in (what is counted in one window, which is part of the key), and
 // what was taken is forgotten `per` later.
-struct SharedBucket {
+struct ReplicatedBucket {
   uint64_t capacity = 1;
   uint64_t limit = 1;
   Duration per = std::chrono::seconds(1);
   int64_t window = 0;
-  bool operator==(const SharedBucket&) const = default;
+  bool operator==(const ReplicatedBucket&) const = default;
 };
 
 // What others told has changed a level by so many ticks; 0: it has, but the limit is not known yet.
 struct Change {
   Key key;
-  SharedBucket limit;
+  ReplicatedBucket limit;
   int128 ticks = 0;
 };
 
 class Replica : public Correspondent {
  public:
   // Takes `cost` if there is room.
-  virtual bool Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) = 0;
+  virtual bool Admit(const Key& key, const ReplicatedBucket& limit, uint64_t cost, Instant now) = 0;
   // Takes `cost`, room or not: debt is carried.
-  virtual void Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) = 0;
+  virtual void Take(const Key& key, const ReplicatedBucket& limit, uint64_t cost, Instant now) = 0;
   // Takes back what this node admitted (of a limit that counts by windows, in this one): `cost` of it.
   virtual void Refund(const StateName& name, uint64_t cost, Instant now) = 0;
   // What is there, in Ticks(limit) (ticks.h); below zero if more was taken than there was.
-  virtual int128 Level(const Key& key, const SharedBucket& limit, Instant now) = 0;
+  virtual int128 Level(const Key& key, const ReplicatedBucket& limit, Instant now) = 0;
 
   // What was heard from others since the last call, as far as keys are concerned that were asked
   // for here: by how much their levels changed at that instant. Empty unless the replica was made

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "replication/envelope.h"
+#include "mail/envelope.h"
 #include "replication/key_map.h"
 
 namespace weir {

@@ -19,7 +19,7 @@ struct Ticks {
   uint64_t per_nano = 0;
   uint64_t per_token = 1;
 
-  explicit Ticks(const SharedBucket& bucket) {
+  explicit Ticks(const ReplicatedBucket& bucket) {
     const auto per = static_cast<uint64_t>(bucket.per.count());
     const uint64_t g = std::max<uint64_t>(1, std::gcd(bucket.limit, per));
     per_nano = bucket.limit / g;
@@ -38,7 +38,7 @@ struct Ticks {
   }
 };
 
-inline void WriteBucket(EnvelopeWriter& to, const SharedBucket& bucket) {
+inline void WriteBucket(EnvelopeWriter& to, const ReplicatedBucket& bucket) {
   to.Number(bucket.capacity - 1);
   to.Number(bucket.limit);
   const auto per = static_cast<uint64_t>(bucket.per.count());
@@ -46,8 +46,8 @@ inline void WriteBucket(EnvelopeWriter& to, const SharedBucket& bucket) {
   to.Number(per % kSecond == 0 ? (per / kSecond - 1) * 2 : (per - 1) * 2 + 1);
 }
 
-inline SharedBucket ReadBucket(EnvelopeReader& from) {
-  SharedBucket bucket;
+inline ReplicatedBucket ReadBucket(EnvelopeReader& from) {
+  ReplicatedBucket bucket;
   bucket.capacity = from.NumberBelow(kMostTokens) + 1;
   bucket.limit = from.NumberBelow(kMostTokens);
   const uint64_t per = from.Number();

@@ -41,7 +41,7 @@ const Element* TokenQueue::Find(const ElementName& name) const {
   return at != by_name_.end() && elements_[*at].name == name ? &elements_[*at] : nullptr;
 }
 
-void TokenQueue::Reshape(const SharedBucket& wanted) {
+void TokenQueue::Reshape(const ReplicatedBucket& wanted) {
   if (shape_ == wanted) return;
   for (Element& element : elements_) {
     element.life = Rescaled(element.life, Ticks(shape_), Ticks(wanted));

@@ -50,14 +50,14 @@ struct Element {
 
 class TokenQueue {
  public:
-  explicit TokenQueue(const SharedBucket& shape) : shape_(shape) {}
+  explicit TokenQueue(const ReplicatedBucket& shape) : shape_(shape) {}
 
   bool is_log() const { return shape_.limit == 0; }
 
-  const SharedBucket& shape() const { return shape_; }
+  const ReplicatedBucket& shape() const { return shape_; }
   const std::vector<Element>& elements() const { return elements_; }  // in order of birth
   const Element* Find(const ElementName& name) const;
-  void Reshape(const SharedBucket& wanted);
+  void Reshape(const ReplicatedBucket& wanted);
 
   // What is not back yet, in ticks; more than the capacity if nodes admitted too much.
   int128 Alive(Instant now) const;
@@ -89,7 +89,7 @@ class TokenQueue {
   bool WasRemoved(const ElementName& name) const;
   void NoteRemoved(const ElementName& name);
 
-  SharedBucket shape_;
+  ReplicatedBucket shape_;
   int128 gone_ = kLongAgo;            // the death of the last that was removed
   std::vector<ElementName> removed_;  // of each origin, the last
   std::vector<Element> elements_;

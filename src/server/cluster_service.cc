@@ -108,9 +108,11 @@ Result<std::unique_ptr<ClusterService>> ClusterService::Open(const Settings& set
   service->hash_secret_ = keys->naming().HashSecret();
   service->thread_ = std::move(*thread);
   const Origin self{cluster::NodeNumber(settings.node), incarnation->number};
-  service->shared_ = std::make_unique<cluster::SharedLimits>(
-      self, cluster::SharingOptions{.seed = UnguessableWord()}, clock.Now());
-  service->shared_->OnWake([thread = service->thread_.get()] { thread->Wake(); });
+  service->replicated_ = std::make_unique<cluster::ReplicatedLimits>(
+      self, cluster::ReplicationOptions{.seed = UnguessableWord()}, clock.Now());
+  service->mailroom_.Give({EnvelopeKind::kCounter, EnvelopeKind::kQueue, EnvelopeKind::kDebt},
+                          *service->replicated_);
+  service->replicated_->OnWake([thread = service->thread_.get()] { thread->Wake(); });
   return service;
 }
 
@@ -130,9 +132,9 @@ void ClusterService::Share(Limiter& limiter) {
                   done(ReadSettleAnswer(answer));
                 });
   });
-  shared_->OnNews(
+  replicated_->OnNews(
       [&limiter](const Key& key, Instant now) { limiter.ApplyOthers(key.high, key.low, now); });
-  limiter.ShareWith(shared_.get());
+  limiter.CoordinateWith(replicated_.get());
 }
 
 void ClusterService::TellProblems() {
@@ -172,7 +174,7 @@ void ClusterService::ReloadKeys() {
 }
 
 void ClusterService::Start() {
-  thread_->Start(*shared_, [limiter = limiter_](std::string_view question, Instant now) {
+  thread_->Start(mailroom_, [limiter = limiter_](std::string_view question, Instant now) {
     return SettleAnswer(*limiter, question, now);
   });
 }

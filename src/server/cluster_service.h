@@ -15,7 +15,8 @@
 #include <utility>
 
 #include "cluster/net/cluster_thread.h"
-#include "cluster/shared_limits.h"
+#include "cluster/replicated_limits.h"
+#include "mail/mailroom.h"
 #include "server/data/data_directory.h"
 #include "server/problems.h"
 #include "server/settings.h"
@@ -54,7 +55,7 @@ class ClusterService {
   bool yielded() const { return yielded_.load(); }
 
   const std::array<uint64_t, 2>& hash_secret() const { return hash_secret_; }
-  cluster::SharingCounts Sharing() const { return shared_->Counts(); }
+  cluster::ReplicationCounts Replication() const { return replicated_->Counts(); }
   bool ready() const { return thread_->ready(); }
   void AwaitReady() const { thread_->AwaitReady(); }
   cluster::NodeStatus Status() { return thread_->Status(); }
@@ -70,7 +71,8 @@ class ClusterService {
   std::array<uint64_t, 2> hash_secret_{};
   std::atomic<bool> yielded_{false};
   Limiter* limiter_ = nullptr;
-  std::unique_ptr<cluster::SharedLimits> shared_;  // outlives the thread
+  std::unique_ptr<cluster::ReplicatedLimits> replicated_;  // outlives the thread
+  Mailroom mailroom_;                                      // the same
   std::unique_ptr<cluster::ClusterThread> thread_;
 };
 

@@ -301,8 +301,8 @@ bool Server::MakeLimiter() {
   const Turn now(clock_);
   LimiterOptions options{
       .memory_bytes = settings_.memory_bytes, .node = settings_.node, .adhoc = settings_.adhoc};
-  options.adhoc_sharing =
-      SharingOf(CoordinationOfFlag(settings_.adhoc_coordination).value_or(Coordination{}));
+  options.adhoc_replication =
+      ReplicationOf(CoordinationOfFlag(settings_.adhoc_coordination).value_or(Coordination{}));
   // Where nobody is refused for being late, a store that does not answer is not waited for without end.
   options.deadline =
       settings_.deadline > Duration::zero() ? settings_.deadline : settings_.request_timeout;

@@ -25,7 +25,7 @@
 
 #include "algorithms/limit.h"
 #include "base/on_failure.h"
-#include "store/shared_use.h"
+#include "store/coordinator.h"
 
 namespace weir {
 
@@ -36,13 +36,13 @@ struct SlotTraits {
   bool remote = false;   // not this process's memory decides it (router.h)
   bool carried = false;  // by requests: one state may be asked for under several of these
   bool persist = false;  // its states are kept over a restart
-  Sharing sharing = Sharing::kNone;
+  Replication replication = Replication::kNone;
   // A newcomer is turned away when memory is full.
   bool deny_when_full() const { return on_failure == OnFailure::kDeny; }
   // Its states are never forgotten for the newcomers of another owner.
   bool guarded() const { return deny_when_full() || persist; }
   // Something has to be done when a state has changed.
-  bool noted() const { return persist || sharing != Sharing::kNone; }
+  bool noted() const { return persist || replication != Replication::kNone; }
   bool operator==(const SlotTraits&) const = default;
 };
 

@@ -95,14 +95,14 @@ Admitted MemoryStore::Run(std::span<Charge> charges, Instant now, bool take) {
 
 bool MemoryStore::Open(Opened& entry, bool make, Instant now, KeyTable::Held& held) {
   entry.slot = Latest(entry.charge->limit);
-  make = make || Shared(*entry.slot);  // others may have used it
+  make = make || Coordinated(*entry.slot);  // others may have used it
   switch (table_.Open(entry.charge->key, make, entry.slot->number, now, held, &entry.cell)) {
     case KeyTable::Found::kHere:
       if (entry.cell.limit() != entry.slot->number) BringTo(*entry.slot, entry.cell, now);
       return true;
     case KeyTable::Found::kFresh:
       entry.fresh = true;
-      if (Shared(*entry.slot)) BeginWithOthers(entry, now);
+      if (Coordinated(*entry.slot)) BeginWithOthers(entry, now);
       return true;
     case KeyTable::Found::kAbsent: entry.cell = Cell(); return true;
     default: return false;

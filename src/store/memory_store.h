@@ -6,7 +6,7 @@
 //
 // What is cancelled or reduced was never asked for: from then on every limit decides as it would have,
 // but for
-//   buckets that nodes share   others are told of whole tokens: less than one is not given back
+//   replicated buckets         others are told of whole tokens: less than one is not given back
 //   buckets with more than a thousand open receipts (refund_marks.h), and limits that were replaced
 //   meanwhile by others        no more is given back than is sure; so these three err against the subject
 //   tiers                      whoever came meanwhile stays in the tier that he was granted, which may be a
@@ -26,9 +26,9 @@
 #include <absl/container/inlined_vector.h>
 
 #include "store/change_journal.h"
+#include "store/coordinator.h"
 #include "store/key_table.h"
 #include "store/limit_table.h"
-#include "store/shared_use.h"
 #include "store/store.h"
 
 namespace weir {
@@ -67,8 +67,8 @@ class MemoryStore final : public Store, private KeyTable::Tenant {
   // Returns held copies, and tells how many of that key's are held still.
   uint64_t Return(const Key& key, uint64_t copies, Instant now);
 
-  // From now on, limits that are shared are; before the first request.
-  void ShareWith(SharedUse* shared) { shared_ = shared; }
+  // Limits that are coordinated with other nodes are so by this, from now on; before the first request.
+  void CoordinateWith(Coordinator* coordinator) { coordinator_ = coordinator; }
   // Puts what others have used of the key into its state, if there is one.
   void ApplyOthers(const Key& key, Instant now);
 
@@ -115,7 +115,7 @@ class MemoryStore final : public Store, private KeyTable::Tenant {
   using Entries = absl::InlinedVector<Entry, 4>;
 
   Admitted Run(std::span<Charge> charges, Instant now, bool take);
-  // Remembers what has changed of persistent limits, and tells what was taken of shared ones.
+  // Remembers what has changed of persistent limits, and tells what was taken of coordinated ones.
   void Note(std::span<const Charge> charges, Instant now) {
     for (const Charge& charge : charges) {
       if (charge.limit->traits.noted() && charge.taken > 0) [[unlikely]]
@@ -123,8 +123,8 @@ class MemoryStore final : public Store, private KeyTable::Tenant {
     }
   }
   void NoteTaken(const Charge& charge, Instant now);
-  bool Shared(const LimitSlot& slot) const {
-    return slot.traits.sharing != Sharing::kNone && shared_ != nullptr;
+  bool Coordinated(const LimitSlot& slot) const {
+    return slot.traits.replication != Replication::kNone && coordinator_ != nullptr;
   }
   void NoteSettled(const Receipt& receipt, const LimitSlot& slot, uint64_t taken, uint64_t refunded,
                    uint64_t remaining, Instant now);
@@ -182,7 +182,7 @@ class MemoryStore final : public Store, private KeyTable::Tenant {
   static constexpr uint32_t kLedger = 4096;
   std::array<std::atomic<int64_t>, kLedger> outside_{};
   std::atomic<uint64_t> overloaded_{0};
-  SharedUse* shared_ = nullptr;
+  Coordinator* coordinator_ = nullptr;
   ChangeJournal changed_;
 
   std::mutex sweep_mutex_;

@@ -31,7 +31,7 @@ std::vector<SavedCell> MemoryStore::TakeChanged(Instant now) {
 }
 
 bool MemoryStore::Restore(const SavedCell& saved, Instant now) {
-  if (Shared(*saved.slot)) return false;  // the others know, and would tell it once more
+  if (Coordinated(*saved.slot)) return false;  // the others know, and would tell it once more
   KeyTable::Held held;
   Cell cell;
   KeyTable::Found found;

@@ -61,7 +61,7 @@ BurstTiers::Receipt TakenOf(const Receipt& receipt) {
 }
 
 // Gives back up to `n` of what was taken under the receipt, as far as the state still knows it.
-// Returns how many whole tokens it was: others are told of no parts, so of a shared bucket none are
+// Returns how many whole tokens it was: others are told of no parts, so of a replicated bucket none are
 // given back.
 template <typename A>
 uint64_t GiveBack(const A& algorithm, CellState<A>& state, const Receipt& receipt, uint64_t n,
@@ -151,8 +151,8 @@ SettledUse MemoryStore::SettleOne(const Receipt& receipt, uint64_t cost, Instant
       if (up) {
         algorithm.Charge(state.state(), cost - receipt.taken, now);
       } else if (cost < receipt.taken) {
-        refunded =
-            GiveBack(algorithm, state, receipt, receipt.taken - cost, Shared(*entry.slot), now);
+        refunded = GiveBack(algorithm, state, receipt, receipt.taken - cost,
+                            Coordinated(*entry.slot), now);
       }
     }
     remaining = algorithm.Room(state.state(), now).value_or(0);
@@ -193,7 +193,7 @@ void MemoryStore::CancelOne(const Receipt& receipt, uint64_t n, bool close, Inst
     if constexpr (std::is_same_v<A, BurstTiers>) {
       refunded = algorithm.Cancel(state.state(), TakenOf(receipt), n, now);
     } else {
-      refunded = GiveBack(algorithm, state, receipt, n, Shared(*entry.slot), now);
+      refunded = GiveBack(algorithm, state, receipt, n, Coordinated(*entry.slot), now);
     }
     remaining = algorithm.Room(state.state(), now).value_or(0);
     state.Save();

@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::minutes;
 
-class Chaos : public testing::TestWithParam<ReplicaKind> {
+class Chaos : public testing::TestWithParam<EnvelopeKind> {
  protected:
   static void HoldsFor(uint64_t first, uint64_t seeds, Duration busy) {
     for (uint64_t seed = first; seed < first + seeds; ++seed) {
@@ -73,9 +73,9 @@ TEST_P(Chaos, PlantedBugsChangeOnlyWhatTheySayTheyDo) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Chaos,
-                         testing::Values(ReplicaKind::kCounter, ReplicaKind::kQueue,
-                                         ReplicaKind::kDebt),
-                         [](const testing::TestParamInfo<ReplicaKind>& kind) {
+                         testing::Values(EnvelopeKind::kCounter, EnvelopeKind::kQueue,
+                                         EnvelopeKind::kDebt),
+                         [](const testing::TestParamInfo<EnvelopeKind>& kind) {
                            return std::string(NameOf(kind.param));
                          });
 

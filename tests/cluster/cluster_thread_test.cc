@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr SharedBucket kLimit{.capacity = 1000, .limit = 1, .per = std::chrono::hours(1)};
+constexpr ReplicatedBucket kLimit{.capacity = 1000, .limit = 1, .per = std::chrono::hours(1)};
 
 // A replica that one thread uses at a time.
 class LockedReplica final : public Correspondent {

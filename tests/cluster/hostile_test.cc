@@ -187,7 +187,7 @@ TEST_F(Hostile, WhoIsNotOnTheListIsAStranger) {
 TEST_F(Hostile, NobodySpeaksForAnother) {
   EXPECT_TRUE(IsIgnored(FromNode("b", Ping("c")), Rejection::kImpostor)) << "another name";
   std::string plain;
-  EnvelopeWriter envelope({ReplicaKind::kDebt, Life("c"), 1});
+  EnvelopeWriter envelope({EnvelopeKind::kDebt, Life("c"), 1});
   AppendEnvelope(envelope.Take(), plain);
   EXPECT_TRUE(IsIgnored(FromNode("b", plain), Rejection::kImpostor)) << "an envelope of another";
 }

@@ -6,7 +6,7 @@
 namespace weir::cluster::node_test {
 namespace {
 
-constexpr SharedBucket kLimit{.capacity = 100, .limit = 1, .per = std::chrono::hours(1)};
+constexpr ReplicatedBucket kLimit{.capacity = 100, .limit = 1, .per = std::chrono::hours(1)};
 constexpr Key kKey{1, 2};
 
 const std::vector<std::string> kThree = {"a", "b", "c"};

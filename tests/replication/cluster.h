@@ -20,7 +20,7 @@ inline constexpr Key kSomeKey{1, 2};
 // A token bucket with all that is known: a level, in ticks.
 class CentralBucket {
  public:
-  CentralBucket(const SharedBucket& shape, Instant now)
+  CentralBucket(const ReplicatedBucket& shape, Instant now)
       : shape_(shape), ticks_(shape), level_(ticks_.Of(shape.capacity)), at_(now) {}
   bool Admit(uint64_t cost, Instant now) {
     Refill(now);
@@ -39,7 +39,7 @@ class CentralBucket {
     at_ = now;
   }
 
-  SharedBucket shape_;
+  ReplicatedBucket shape_;
   Ticks ticks_;
   int128 level_;
   Instant at_;

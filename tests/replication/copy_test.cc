@@ -45,7 +45,7 @@ Rows RowsOf(const Replica& replica, const StateName& name) {
 struct Kind {
   const char* name;
   std::function<std::unique_ptr<Replica>(Origin self)> make;
-  SharedBucket bucket;
+  ReplicatedBucket bucket;
 };
 
 constexpr Origin kGiver{0, 1}, kOther{1, 1}, kNewcomer{2, 5};
@@ -66,7 +66,7 @@ class Copy : public ::testing::TestWithParam<Kind> {
   }
   // Of rows, those that count: where nothing is taken from what there is, a node need not know of any.
   Rows Counting(Replica& replica, uint64_t i) {
-    const SharedBucket& bucket = GetParam().bucket;
+    const ReplicatedBucket& bucket = GetParam().bucket;
     Rows rows = RowsOf(replica, Name(i));
     const bool full =
         replica.Level(KeyNumber(i), bucket, now_) == Ticks(bucket).Of(bucket.capacity);

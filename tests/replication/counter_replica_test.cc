@@ -21,13 +21,13 @@ Counters MakeCounters(uint32_t nodes, Duration interval = 300ms, uint64_t seed =
       seed);
 }
 
-SharedBucket AnyBucket() {
+ReplicatedBucket AnyBucket() {
   const auto capacity = *rc::gen::inRange<uint64_t>(1, 30);
   const auto limit = *rc::gen::inRange<uint64_t>(1, 12);
   return {capacity, limit, *rc::gen::element<Duration>(1s, 7s, 1min, 333'333'337ns)};
 }
 
-constexpr SharedBucket kFivePerSecond{5, 1, 1s};
+constexpr ReplicatedBucket kFivePerSecond{5, 1, 1s};
 
 // Erratum 1: by Listing 3.1 an idle bucket of 5 holds 3605 after an hour.
 TEST(CounterReplica, IdleBucketNeverHoldsMoreThanItsCapacity) {
@@ -46,7 +46,7 @@ TEST(CounterReplica, IdleBucketNeverHoldsMoreThanItsCapacity) {
 // greater limit with its instant, or keep its own as it was then.
 TEST(CounterReplica, LimitsAreRefilledToTheSameInstantBeforeTheyAreCompared) {
   Counters nodes = MakeCounters(2, 0ns);
-  const SharedBucket bucket{10, 1, 1s};
+  const ReplicatedBucket bucket{10, 1, 1s};
   EXPECT_TRUE(nodes[0].Admit(kSomeKey, bucket, 10, nodes.now));
   ASSERT_TRUE(nodes.Settle());
   nodes.now += 5s;
@@ -113,7 +113,7 @@ TEST(CounterReplica, ManyKeysTravelInEnvelopesThatNoNetworkCuts) {
 
 TEST(CounterReplica, AWholeBucketThatFillsSeveralEnvelopesArrivesThoughOneIsLost) {
   const CounterOptions whole{.interval = 300ms, .whole_buckets = true};
-  const SharedBucket bucket{1000, 1, 1h};
+  const ReplicatedBucket bucket{1000, 1, 1h};
   CounterReplica one({0, 1}, whole), other({1, 1}, whole);
   one.SetPeers({0, 1});
   other.SetPeers({0, 1});
@@ -141,7 +141,7 @@ TEST(CounterReplica, AWholeBucketThatFillsSeveralEnvelopesArrivesThoughOneIsLost
 
 TEST(CounterReplica, NodeThatComesBackWithoutMemoryIsToldWhatItHadConsumed) {
   Counters nodes = MakeCounters(3);
-  const SharedBucket bucket{100, 1, 1h};
+  const ReplicatedBucket bucket{100, 1, 1h};
   for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(nodes[i].Admit(kSomeKey, bucket, 7, nodes.now));
   nodes.RunFor(1min);
   nodes.Restart(1, 2);
@@ -213,7 +213,7 @@ RC_GTEST_PROP(CounterReplicaProperty, AnyBytesAreSurvived, (uint64_t seed)) {
 }
 
 RC_GTEST_PROP(CounterReplicaProperty, WithInstantDeliveryNodesDecideLikeOneBucket, ()) {
-  const SharedBucket bucket = AnyBucket();
+  const ReplicatedBucket bucket = AnyBucket();
   Counters nodes = MakeCounters(*rc::gen::inRange<uint32_t>(1, 5), 0ns);
   CentralBucket central(bucket, nodes.now);
   std::vector<uint64_t> taken(nodes.size());
@@ -236,7 +236,7 @@ RC_GTEST_PROP(CounterReplicaProperty, WithInstantDeliveryNodesDecideLikeOneBucke
 }
 
 RC_GTEST_PROP(CounterReplicaProperty, AfterQuietAllKnowWhatWasUsedAndAgreeWhenItIsBack, ()) {
-  const SharedBucket bucket = AnyBucket();
+  const ReplicatedBucket bucket = AnyBucket();
   Counters nodes =
       MakeCounters(*rc::gen::inRange<uint32_t>(2, 6), 300ms, *rc::gen::inRange<uint64_t>(1, 1000));
   nodes.faults = {0.3, 0.3, 700ms};
@@ -261,7 +261,7 @@ RC_GTEST_PROP(CounterReplicaProperty, AfterQuietAllKnowWhatWasUsedAndAgreeWhenIt
 
 // Where no bucket was full since the first request, `limit` is the same line for all.
 RC_GTEST_PROP(CounterReplicaProperty, AfterQuietAllHaveTheSameLeft, ()) {
-  const SharedBucket bucket{1000, 3, 1min};
+  const ReplicatedBucket bucket{1000, 3, 1min};
   Counters nodes =
       MakeCounters(*rc::gen::inRange<uint32_t>(2, 6), 300ms, *rc::gen::inRange<uint64_t>(1, 1000));
   nodes.faults = {0.3, 0.3, 700ms};
@@ -285,7 +285,7 @@ RC_GTEST_PROP(CounterReplicaProperty, AfterQuietAllHaveTheSameLeft, ()) {
 
 RC_GTEST_PROP(CounterReplicaProperty, OrderAndRepetitionOfMergesDoNotMatter, (uint64_t seed)) {
   Random chance(seed);
-  const SharedBucket bucket = AnyBucket();
+  const ReplicatedBucket bucket = AnyBucket();
   std::vector<std::string> told;
   for (uint32_t node = 0; node < 4; ++node) {
     CounterReplica source({node, 1}, {.interval = 0ns, .seed = seed});

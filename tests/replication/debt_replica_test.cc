@@ -12,7 +12,7 @@ namespace weir::debt_replica_test {
 namespace {
 
 constexpr Instant kStart = FromNanos(1'800'000'000'000'000'000);
-constexpr SharedBucket kLimit{100, 10, std::chrono::seconds(1)};
+constexpr ReplicatedBucket kLimit{100, 10, std::chrono::seconds(1)};
 constexpr Key kKey{1, 2};
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -179,7 +179,7 @@ TEST(DebtReplica, WhatAReturnedPeerRemembersConfirmsNothingNew) {
   DebtReplica one({0, 1}, {}, kStart), other({1, 1}, {}, kStart);
   one.SetPeers({0, 1});
   other.SetPeers({0, 1});
-  const SharedBucket slow{100, 1, std::chrono::hours(1)};
+  const ReplicatedBucket slow{100, 1, std::chrono::hours(1)};
   bool good = true;
   Instant now = kStart;
   for (int i = 0; i < 4; ++i) {
@@ -218,7 +218,7 @@ TEST(DebtReplica, AnIdleSubjectCostsNothing) {
 TEST(DebtReplica, ManyWindowsLeaveNoLargeTableBehind) {
   DebtReplica node({0, 1}, {}, kStart);
   const size_t before = node.bytes();
-  SharedBucket window{.capacity = 10, .limit = 0, .per = seconds(20)};
+  ReplicatedBucket window{.capacity = 10, .limit = 0, .per = seconds(20)};
   for (window.window = 1; window.window <= 1000; ++window.window) {
     node.Take(kKey, window, 1, kStart);
   }
@@ -235,7 +235,7 @@ TEST(DebtReplica, ManyWindowsLeaveNoLargeTableBehind) {
 TEST(DebtReplica, WhatIsToldAgainAndAgainIsNotKeptLonger) {
   DebtReplica owner({0, 1}, {}, kStart), one({1, 1}, {}, kStart), other({2, 1}, {}, kStart);
   for (DebtReplica* node : {&owner, &one, &other}) node->SetPeers({0, 1, 2});
-  const SharedBucket window{.capacity = 10, .limit = 0, .per = seconds(20), .window = 7};
+  const ReplicatedBucket window{.capacity = 10, .limit = 0, .per = seconds(20), .window = 7};
   owner.Take(kKey, window, 3, kStart);
   const auto tell = [](DebtReplica& from, DebtReplica& to, uint32_t number, Instant now) {
     bool good = false;
@@ -261,7 +261,7 @@ TEST(DebtReplica, WhatIsToldAgainAndAgainIsNotKeptLonger) {
 TEST(DebtReplica, AWindowThatIsOverIsNotTakenInAgain) {
   DebtReplica owner({0, 1}, {}, kStart), other({1, 1}, {}, kStart);
   for (DebtReplica* node : {&owner, &other}) node->SetPeers({0, 1});
-  const SharedBucket window{.capacity = 10, .limit = 0, .per = seconds(20), .window = 7};
+  const ReplicatedBucket window{.capacity = 10, .limit = 0, .per = seconds(20), .window = 7};
   owner.Take(kKey, window, 3, kStart);
   for (const Duration passed : {seconds(21), seconds(19)}) {
     bool good = false;
@@ -302,7 +302,8 @@ RC_GTEST_PROP(DebtReplica, AfterQuietAllAreOfOneMind, ()) {
   };
   uint64_t admitted = 0;
   Instant now = kStart;
-  const SharedBucket slow{100, 1, std::chrono::hours(1)};  // so that nothing is forgotten meanwhile
+  const ReplicatedBucket slow{100, 1,
+                              std::chrono::hours(1)};  // so that nothing is forgotten meanwhile
   for (int step = 0; step < 60; ++step) {
     now += milliseconds(*rc::gen::inRange(0, 200));
     const auto node = *rc::gen::inRange<uint32_t>(0, kNodes);

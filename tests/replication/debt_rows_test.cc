@@ -9,7 +9,7 @@ namespace weir::debt_rows_test {
 namespace {
 
 constexpr Instant kStart = FromNanos(1'800'000'000'000'000'000);
-constexpr SharedBucket kLimit{10, 1, std::chrono::seconds(1)};
+constexpr ReplicatedBucket kLimit{10, 1, std::chrono::seconds(1)};
 const Ticks kTicks(kLimit);
 constexpr Origin kSelf{1, 1}, kOther{2, 1};
 using std::chrono::milliseconds;

@@ -9,15 +9,15 @@ namespace weir::debt_turns_test {
 namespace {
 
 constexpr uint64_t kKeys = 20'000;
-constexpr uint64_t kMostKeys = 1100;    // of one turn
-constexpr size_t kMostEnvelopes = 100;  // that tell of so many, to two peers
-const SharedBucket kLimit{10, 1, 1h};   // so that nothing is forgotten
+constexpr uint64_t kMostKeys = 1100;       // of one turn
+constexpr size_t kMostEnvelopes = 100;     // that tell of so many, to two peers
+const ReplicatedBucket kLimit{10, 1, 1h};  // so that nothing is forgotten
 
 Key KeyOf(uint64_t i) { return {(i + 1) * 0x9e3779b97f4a7c15, (i + 1) * 0xd1342543de82ef95}; }
 
 class DebtTurns : public testing::Test {
  protected:
-  void TakeOfAll(DebtReplica& of, const SharedBucket& limit = kLimit) {
+  void TakeOfAll(DebtReplica& of, const ReplicatedBucket& limit = kLimit) {
     for (uint64_t i = 0; i < kKeys; ++i) of.Take(KeyOf(i), limit, 1, now);
   }
   // One turn of the node is no larger than any; what it sends.

@@ -40,7 +40,7 @@ DebtRows::Row AnyRow() {
 RC_GTEST_PROP(DebtWire, WhatIsWrittenIsReadAndTakesNoMoreThanItMay, ()) {
   const DebtHead head{Any(100), static_cast<uint32_t>(Any(9)), Any(uint64_t{1} << 61),
                       *rc::gen::arbitrary<bool>(), *rc::gen::arbitrary<bool>()};
-  EnvelopeWriter writer({ReplicaKind::kDebt, kSender, 100});
+  EnvelopeWriter writer({EnvelopeKind::kDebt, kSender, 100});
   WriteDebtHead(writer, head);
   DebtRowsWriter rows(kSender, kNow);
   std::vector<ToldRow> told;
@@ -74,7 +74,7 @@ RC_GTEST_PROP(DebtWire, WhatIsWrittenIsReadAndTakesNoMoreThanItMay, ()) {
 }
 
 TEST(DebtWire, ARowOfTheSameStateAsNoneIsRefused) {
-  EnvelopeWriter writer({ReplicaKind::kDebt, kSender, 0});
+  EnvelopeWriter writer({EnvelopeKind::kDebt, kSender, 0});
   WriteDebtHead(writer, {});
   writer.Byte(16);  // the same state; then a row
   writer.Numbers(1u, 2u, 3u);

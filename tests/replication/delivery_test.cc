@@ -1,4 +1,4 @@
-#include "replication/delivery.h"
+#include "mail/delivery.h"
 
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ TEST(Delivery, ABacklogIsSentOnceHoweverLargeItIs) {
     return std::make_unique<CounterReplica>(self, CounterOptions{.interval = 100ms});
   });
   cluster.faults.delay = 1ms;
-  const SharedBucket limit{10, 1, 1s};
+  const ReplicatedBucket limit{10, 1, 1s};
   for (uint64_t key = 0; key < 10'000; ++key) cluster[0].Take({key, key}, limit, 1, cluster.now);
   cluster.RunFor(250ms);
   const size_t once = cluster.told;

@@ -19,7 +19,7 @@ struct Kind {
 class EarlierLife : public ::testing::TestWithParam<Kind> {};
 
 TEST_P(EarlierLife, WhatItToldLateReachesTheNext) {
-  const SharedBucket bucket{100, 1, 1h};
+  const ReplicatedBucket bucket{100, 1, 1h};
   const std::vector<uint32_t> both = {0, 1};
   const Key other{7, 7};
   const auto there = GetParam().make({0, 1}), before = GetParam().make({1, 1});

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "replication/correspondent.h"
+#include "mail/correspondent.h"
 
 namespace weir {
 

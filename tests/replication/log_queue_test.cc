@@ -11,7 +11,7 @@
 namespace weir::log_queue_test {
 namespace {
 
-constexpr SharedBucket kLog{.capacity = 10, .limit = 0, .per = 5s};
+constexpr ReplicatedBucket kLog{.capacity = 10, .limit = 0, .per = 5s};
 
 RC_GTEST_PROP(LogQueue, OneNodeAloneIsASlidingLog, ()) {
   QueueReplica node({1, 1}, {});

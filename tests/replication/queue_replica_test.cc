@@ -30,14 +30,14 @@ QueueOptions AnyOptions() {
   return options;
 }
 
-SharedBucket AnyBucket() {
+ReplicatedBucket AnyBucket() {
   const auto capacity = *rc::gen::inRange<uint64_t>(1, 30);
   const auto limit = *rc::gen::inRange<uint64_t>(1, 12);
   return {capacity, limit, *rc::gen::element<Duration>(1s, 7s, 1min, 333'333'337ns)};
 }
 
-constexpr SharedBucket kFivePerSecond{5, 1, 1s};
-constexpr SharedBucket kSlow{50, 1, 1h};
+constexpr ReplicatedBucket kFivePerSecond{5, 1, 1s};
+constexpr ReplicatedBucket kSlow{50, 1, 1h};
 
 // Erratum 4: the thesis takes them for one.
 TEST(QueueReplica, SameBirthOnTwoNodesCountsTwice) {
@@ -156,7 +156,7 @@ TEST(QueueReplica, LateCopyOfARemovedElementIsNotTakenIn) {
 
 // Its age lags by the time of travel, so that it seems to be young enough.
 TEST(TokenQueue, RemovedElementThatComesBackPushesNothingTwice) {
-  constexpr SharedBucket kOnePerSecond{5, 1, 1s};
+  constexpr ReplicatedBucket kOnePerSecond{5, 1, 1s};
   constexpr Duration kMargin = 10s;
   constexpr Origin kSelf{0, 1};
   TokenQueue queue(kOnePerSecond);
@@ -224,7 +224,7 @@ TEST(QueueReplica, LeastInformedPeerIsToldFirst) {
 
 TEST(QueueReplica, ManyElementsTravelInEnvelopesThatNoNetworkCuts) {
   Queues nodes = MakeQueues(2, {.interval = 0ns});
-  const SharedBucket bucket{1000, 1, 1h};
+  const ReplicatedBucket bucket{1000, 1, 1h};
   for (int i = 0; i < 400; ++i) EXPECT_TRUE(nodes[0].Admit(kSomeKey, bucket, 1, nodes.now));
   ASSERT_TRUE(nodes.Settle());
   EXPECT_EQ(nodes[1].Remaining(kSomeKey, bucket, nodes.now), 600u);
@@ -246,7 +246,7 @@ TEST(QueueReplica, NodeThatComesBackWithoutMemoryIsToldWhatStillCounts) {
 TEST(QueueReplica, BytesComeAndGoWithTheElements) {
   Queues nodes = MakeQueues(3, {});
   const size_t before = nodes[0].bytes();
-  const SharedBucket bucket{200, 10, 1s};
+  const ReplicatedBucket bucket{200, 10, 1s};
   for (int i = 0; i < 200; ++i) EXPECT_TRUE(nodes[0].Admit(kSomeKey, bucket, 1, nodes.now));
   EXPECT_GE(nodes[0].bytes(), before + 200 * (sizeof(Element) + 2 * sizeof(ElementName)));
   nodes.RunFor(1min);
@@ -288,7 +288,7 @@ RC_GTEST_PROP(QueueReplicaProperty, AnyBytesAreSurvived, (uint64_t seed)) {
 }
 
 RC_GTEST_PROP(QueueReplicaProperty, WithInstantDeliveryNodesDecideLikeOneBucket, ()) {
-  const SharedBucket bucket = AnyBucket();
+  const ReplicatedBucket bucket = AnyBucket();
   QueueOptions options = AnyOptions();
   options.interval = 0ns;
   Queues nodes = MakeQueues(*rc::gen::inRange<uint32_t>(1, 5), options);
@@ -312,7 +312,7 @@ RC_GTEST_PROP(QueueReplicaProperty, WithInstantDeliveryNodesDecideLikeOneBucket,
 
 // Returns by how much the nodes differ at most.
 uint64_t DisagreementAfterQuiet(const Faults& faults) {
-  const SharedBucket bucket{*rc::gen::inRange<uint64_t>(1, 60), 1, 2h};
+  const ReplicatedBucket bucket{*rc::gen::inRange<uint64_t>(1, 60), 1, 2h};
   Queues nodes = MakeQueues(*rc::gen::inRange<uint32_t>(2, 6), AnyOptions());
   nodes.faults = faults;
   const int requests = *rc::gen::inRange(1, 60);
@@ -347,7 +347,7 @@ RC_GTEST_PROP(QueueReplicaProperty, AfterQuietAndDelaysAllDifferByATokenAtMost, 
 
 RC_GTEST_PROP(QueueReplicaProperty, OrderAndRepetitionOfMergesDoNotMatter, (uint64_t seed)) {
   Random chance(seed);
-  const SharedBucket bucket = AnyBucket();
+  const ReplicatedBucket bucket = AnyBucket();
   std::vector<std::string> told;
   for (uint32_t node = 0; node < 4; ++node) {
     QueueReplica source({node, 1}, {.interval = 0ns, .margin = 1h, .seed = seed});

@@ -12,7 +12,7 @@ namespace {
 constexpr uint64_t kKeys = 20'000;
 constexpr size_t kMostKeys = 1100;      // of one turn
 constexpr size_t kMostEnvelopes = 150;  // that tell of so many
-const SharedBucket kLimit{10, 1, 1s};
+const ReplicatedBucket kLimit{10, 1, 1s};
 
 Key KeyOf(uint64_t i) { return {i, i * 0x9e3779b97f4a7c15}; }
 

@@ -2,7 +2,7 @@
 //
 //   cli -> server -> fronts -> limiter -> rules, holds -> store -> algorithms -> base
 //   server -> cluster -> replication, allocation, store
-//   replication, allocation -> algorithms -> base
+//   replication, allocation -> mail, algorithms -> base
 //   server -> config -> rules
 //   cli, server, cluster/net -> net -> base
 //   packet -> limiter, allocation

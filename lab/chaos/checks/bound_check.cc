@@ -22,7 +22,7 @@ class BoundCheck final : public Observer {
     if (debt <= full) return;
     const Duration together = truth_.Lag(h.key, false, h.at, cluster);
     const Duration apart = std::max(together, truth_.Lag(h.key, true, h.at, cluster));
-    if (cluster.scenario().kind != ReplicaKind::kCounter &&
+    if (cluster.scenario().kind != EnvelopeKind::kCounter &&
         apart > cluster.scenario().timing.memory) {
       ++margins_.beyond_assumption;
       return;
@@ -35,10 +35,10 @@ class BoundCheck final : public Observer {
   // Epochs are late by as much as envelopes travel.
   void CheckKnowledge(const Happening& h, const Cluster& cluster, int128 debt, int128 full) const {
     const int64_t hops =
-        cluster.scenario().kind == ReplicaKind::kDebt ? 2 : cluster.scenario().nodes();
+        cluster.scenario().kind == EnvelopeKind::kDebt ? 2 : cluster.scenario().nodes();
     const int128 late = truth_.Inflow(h.key, hops * truth_.LongestTravel());
     int128 unknown = truth_.Unknown(h.key, h.node);
-    if (cluster.scenario().kind == ReplicaKind::kCounter) {
+    if (cluster.scenario().kind == EnvelopeKind::kCounter) {
       unknown += truth_.Untold(h.key, h.node, cluster.scenario().limits[h.key].capacity);
     }
     const int128 blind = Blind(h, cluster);
@@ -76,7 +76,7 @@ class BoundCheck final : public Observer {
   }
 
   int128 Blind(const Happening& h, const Cluster& cluster) const {
-    return cluster.scenario().kind == ReplicaKind::kDebt ? truth_.Blind(h.key) : 0;
+    return cluster.scenario().kind == EnvelopeKind::kDebt ? truth_.Blind(h.key) : 0;
   }
   double Tokens(const Happening& h, int128 units) const {
     return static_cast<double>(units) / static_cast<double>(truth_.Units(h.key, 1));
@@ -105,7 +105,7 @@ class RefusalCheck final : public Observer {
     const int128 cost = ticks.Of(h.cost) * kMillion;
     if (h.admitted || h.what == What::kTake) {
       of.debt += cost;
-    } else if (cluster.scenario().kind != ReplicaKind::kCounter) {
+    } else if (cluster.scenario().kind != EnvelopeKind::kCounter) {
       // Each life passes a row on once.
       const int128 late = ticks.In(lives_ * (travel_ + kAgeStep)) * kMillion;
       const int128 full = ticks.Of(cluster.scenario().limits[h.key].capacity) * kMillion;

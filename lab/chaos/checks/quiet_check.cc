@@ -21,14 +21,14 @@ std::vector<Instant> KeptUntil(const std::vector<Row>& rows, const Scenario& s, 
   std::sort(order.begin(), order.end(),
             [&](size_t a, size_t b) { return rows[a].epoch < rows[b].epoch; });
   std::vector<Instant> until(rows.size(), kEndOfTime);
-  if (s.kind == ReplicaKind::kCounter) return until;
+  if (s.kind == EnvelopeKind::kCounter) return until;
   int128 end = 0;  // of the period, as ticks
   for (size_t first = 0, i = 0; i < order.size(); ++i) {
     const Row& row = rows[order[i]];
     const int128 begin = ticks.At(row.epoch);
     if (begin + ticks.In(slack) >= end) first = i, end = begin;
     end += ticks.Of(row.charged - row.refunded);
-    if (s.kind == ReplicaKind::kQueue) end = begin + row.life, first = i;
+    if (s.kind == EnvelopeKind::kQueue) end = begin + row.life, first = i;
     const Instant start = rows[order[first]].epoch;
     for (size_t j = first; j <= i; ++j) {
       const Row& of_period = rows[order[j]];
@@ -89,7 +89,7 @@ class QuietCheck final : public Observer {
   void CheckRest(const Happening& h, const Cluster& cluster, uint32_t node) const {
     const Scenario& s = cluster.scenario();
     Replica& replica = cluster.replica(node);
-    if (s.kind != ReplicaKind::kCounter) {
+    if (s.kind != EnvelopeKind::kCounter) {
       if (replica.keys() > 0) {
         Fail(h, fmt::format("node {} still keeps {} idle keys", node, replica.keys()));
       }
@@ -99,7 +99,7 @@ class QuietCheck final : public Observer {
     }
     const Instant now = s.clocks[node].Local(h.at);
     for (uint32_t key = 0; key < s.keys(); ++key) {
-      const SharedBucket limit = s.limits[key].Asked(now);
+      const ReplicatedBucket limit = s.limits[key].Asked(now);
       const Ticks ticks(limit);
       const int128 level = replica.Level(KeyOf(key), limit, now);
       if (level != ticks.Of(limit.capacity)) {

@@ -64,7 +64,7 @@ void Truth::SeeUse(const Happening& h) {
   const int128 units = Units(h.key, h.cost);
   if (h.what == What::kRefund) {
     const uint64_t given = NoteRefund(key, h);
-    const int128 back = kind_ == ReplicaKind::kDebt ? Units(h.key, given) : units;
+    const int128 back = kind_ == EnvelopeKind::kDebt ? Units(h.key, given) : units;
     key.debt = std::max<int128>(0, key.debt - back);
     return;
   }

@@ -104,7 +104,7 @@ class Truth final : public Observer {
   // When the two were last apart; `now` if they are.
   Instant ApartUntil(uint32_t a, uint32_t b, Instant now) const;
 
-  const ReplicaKind kind_;
+  const EnvelopeKind kind_;
   std::vector<OfKey> of_;
   std::vector<OfNode> nodes_;
   Duration travel_{};

@@ -25,7 +25,7 @@ class EnvelopeCheck final : public Observer {
         Fail(h, fmt::format("node {} sends under another's name", h.node));
       }
       // A debt's is the place in a list up to which it tells, not a number of its own.
-      if (head.sequence == 0 || head.kind == ReplicaKind::kDebt) continue;
+      if (head.sequence == 0 || head.kind == EnvelopeKind::kDebt) continue;
       uint64_t& last = last_[{head.sender, envelope.to}];
       if (head.sequence <= last) {
         Fail(h, fmt::format("node {} sends number {} to node {} after number {}", h.node,

@@ -25,7 +25,7 @@ using cluster::Node;
 using cluster::NodeNumber;
 using cluster::PeerStatus;
 
-constexpr SharedBucket kLimit{.capacity = 1000, .limit = 1, .per = std::chrono::hours(1)};
+constexpr ReplicatedBucket kLimit{.capacity = 1000, .limit = 1, .per = std::chrono::hours(1)};
 constexpr Key kKey{1, 2};
 constexpr Duration kFault = 20s;  // from one fault to the next, at most
 constexpr Duration kQuiet = 60s;

@@ -69,11 +69,11 @@ class DebtForgiven final : public Liar {
 // A row is told as if it had begun with its latest charge.
 class EpochLost final : public Liar {
   using Liar::Liar;
-  void Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override {
+  void Take(const Key& key, const ReplicatedBucket& limit, uint64_t cost, Instant now) override {
     latest_[key.low] = now;
     Liar::Take(key, limit, cost, now);
   }
-  bool Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override {
+  bool Admit(const Key& key, const ReplicatedBucket& limit, uint64_t cost, Instant now) override {
     const bool admitted = Liar::Admit(key, limit, cost, now);
     if (admitted) latest_[key.low] = now;
     return admitted;
@@ -136,8 +136,8 @@ class OverwritesOthers final : public Liar {
 // Time is counted twice when the bucket is refilled.
 class RefilledTwice final : public Liar {
   using Liar::Liar;
-  bool Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override {
-    SharedBucket faster = limit;
+  bool Admit(const Key& key, const ReplicatedBucket& limit, uint64_t cost, Instant now) override {
+    ReplicatedBucket faster = limit;
     faster.limit *= 2;
     return Liar::Admit(key, faster, cost, now);
   }
@@ -146,7 +146,7 @@ class RefilledTwice final : public Liar {
 // Requests with the same stamp, in milliseconds, are taken for one (erratum 4).
 class EqualBirthsMerged final : public Liar {
   using Liar::Liar;
-  bool Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override {
+  bool Admit(const Key& key, const ReplicatedBucket& limit, uint64_t cost, Instant now) override {
     const int64_t stamp = ToNanos(now) / kMillion;
     if (std::exchange(latest_[key.low], stamp) == stamp) return Level(key, limit, now) >= 0;
     return Liar::Admit(key, limit, cost, now);
@@ -176,13 +176,13 @@ class WindowCutShort final : public Liar {
 // Each use has the window kept for an hour more.
 class WindowStays final : public Liar {
   using Liar::Liar;
-  void Take(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override {
+  void Take(const Key& key, const ReplicatedBucket& limit, uint64_t cost, Instant now) override {
     Liar::Take(key, Longer(limit), cost, now);
   }
-  bool Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override {
+  bool Admit(const Key& key, const ReplicatedBucket& limit, uint64_t cost, Instant now) override {
     return Liar::Admit(key, Longer(limit), cost, now);
   }
-  static SharedBucket Longer(SharedBucket limit) {
+  static ReplicatedBucket Longer(ReplicatedBucket limit) {
     if (limit.window != 0) limit.per += std::chrono::hours(1);
     return limit;
   }
@@ -199,8 +199,8 @@ class RefundMoves final : public Liar {
 // A log is taken for a bucket: what was taken comes back bit by bit.
 class LogRefills final : public Liar {
   using Liar::Liar;
-  bool Admit(const Key& key, const SharedBucket& limit, uint64_t cost, Instant now) override {
-    SharedBucket bucket = limit;
+  bool Admit(const Key& key, const ReplicatedBucket& limit, uint64_t cost, Instant now) override {
+    ReplicatedBucket bucket = limit;
     if (limit.limit == 0) bucket.limit = limit.capacity;
     return Liar::Admit(key, bucket, cost, now);
   }

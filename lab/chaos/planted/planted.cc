@@ -8,20 +8,20 @@ namespace weir::chaos {
 namespace {
 
 template <typename Wrong>
-Subject Behind(ReplicaKind kind) {
+Subject Behind(EnvelopeKind kind) {
   return {[real = RealSubject(kind)](const Scenario& s, Origin self, Instant now) {
     return std::make_unique<Wrong>(real.make(s, self, now), self);
   }};
 }
 
 Subject ForgivesDebt() {
-  return {[real = RealSubject(ReplicaKind::kDebt)](const Scenario& s, Origin self, Instant now) {
+  return {[real = RealSubject(EnvelopeKind::kDebt)](const Scenario& s, Origin self, Instant now) {
     return std::make_unique<DebtForgiven>(real.make(s, self, now), self, s.limits);
   }};
 }
 
 // Made as if what is remembered were so long.
-Subject Remembers(ReplicaKind kind, Duration memory) {
+Subject Remembers(EnvelopeKind kind, Duration memory) {
   return {[real = RealSubject(kind), memory](const Scenario& s, Origin self, Instant now) {
     Scenario other{.seed = s.seed, .kind = s.kind, .timing = s.timing};
     other.timing.memory = memory;
@@ -29,7 +29,7 @@ Subject Remembers(ReplicaKind kind, Duration memory) {
   }};
 }
 
-Subject SameNameInEveryLife(ReplicaKind kind) {
+Subject SameNameInEveryLife(EnvelopeKind kind) {
   Subject subject = RealSubject(kind);
   subject.new_life_new_name = false;
   return subject;
@@ -47,7 +47,7 @@ std::vector<Envelope> DebtForgiven::Receive(std::string_view bytes, Instant now,
 }
 
 std::vector<PlantedBug> PlantedBugs() {
-  using enum ReplicaKind;
+  using enum EnvelopeKind;
   return {
       {"merge-adds", "what is told again is added to what was known", kCounter,
        Behind<MergeAdds>(kCounter)},

@@ -11,7 +11,7 @@ namespace weir::chaos {
 struct PlantedBug {
   const char* name;
   const char* mistake;
-  ReplicaKind kind;
+  EnvelopeKind kind;
   Subject subject;
 };
 

@@ -1,7 +1,7 @@
 #include "lab/chaos/planted/transcript.h"
 
+#include "mail/delivery.h"
 #include "replication/debt_wire.h"
-#include "replication/delivery.h"
 #include "replication/ticks.h"
 
 namespace weir::chaos {
@@ -13,15 +13,15 @@ class Transcript {
 
   std::string Write() {
     switch (from_.head().kind) {
-      case ReplicaKind::kCounter:
-      case ReplicaKind::kQueue: Acknowledgements(); break;
-      case ReplicaKind::kDebt: Received(); break;
+      case EnvelopeKind::kCounter:
+      case EnvelopeKind::kQueue: Acknowledgements(); break;
+      case EnvelopeKind::kDebt: Received(); break;
     }
     while (from_.ok() && from_.left() > 0) {
       switch (from_.head().kind) {
-        case ReplicaKind::kCounter: CounterKey(); break;
-        case ReplicaKind::kQueue: QueueKey(); break;
-        case ReplicaKind::kDebt: DebtRows(); break;
+        case EnvelopeKind::kCounter: CounterKey(); break;
+        case EnvelopeKind::kQueue: QueueKey(); break;
+        case EnvelopeKind::kDebt: DebtRows(); break;
       }
     }
     return from_.done() ? to_.Take() : std::string();

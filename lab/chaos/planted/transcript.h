@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "replication/envelope.h"
+#include "mail/envelope.h"
 #include "weir/instant.h"
 
 namespace weir::chaos {

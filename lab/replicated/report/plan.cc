@@ -11,7 +11,7 @@
 namespace weir::lab {
 namespace {
 
-std::vector<Variant> Candidates(const SharedBucket& limit, const Settings& settings,
+std::vector<Variant> Candidates(const ReplicatedBucket& limit, const Settings& settings,
                                 uint64_t seed) {
   const auto alone = [](uint32_t share) {
     return [share](Origin, Instant) { return std::make_unique<AloneReplica>(share); };
@@ -89,7 +89,7 @@ void Recommend(uint64_t burst, Plan& plan) {
   }
 }
 
-Plan MakePlan(const std::vector<SimulatedRequest>& requests, const SharedBucket& limit,
+Plan MakePlan(const std::vector<SimulatedRequest>& requests, const ReplicatedBucket& limit,
               const Settings& settings, uint64_t seed) {
   const SimulationOptions options{.nodes = settings.nodes,
                                   .limit = limit,

@@ -35,7 +35,7 @@ struct Plan {
   std::string reason;  // a sentence
 };
 
-Plan MakePlan(const std::vector<SimulatedRequest>& requests, const SharedBucket& limit,
+Plan MakePlan(const std::vector<SimulatedRequest>& requests, const ReplicatedBucket& limit,
               const Settings& settings, uint64_t seed);
 // Chooses among the rows; fills `recommended` and `reason`.
 void Recommend(uint64_t burst, Plan& plan);

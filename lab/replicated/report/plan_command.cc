@@ -61,7 +61,8 @@ int Run(const PlanOptions& options) {
   for (const std::string& set : options.sets) settings.Set(set);
   const Duration per = ParseDuration(options.per);
   if (per <= Duration::zero()) throw std::invalid_argument("--per: is zero");
-  const SharedBucket limit{options.burst > 0 ? options.burst : options.limit, options.limit, per};
+  const ReplicatedBucket limit{options.burst > 0 ? options.burst : options.limit, options.limit,
+                               per};
   const Trace trace = ReadTrace(options.trace);
   const Plan plan = MakePlan(trace.requests, limit, settings, options.seed);
   if (options.json) {

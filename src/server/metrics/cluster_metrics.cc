@@ -97,7 +97,7 @@ void AddClusterMetrics(const cluster::NodeStatus& status, MetricFamilies& all) {
   AddQuestions(status.questions, all);
 }
 
-void AddSharingMetrics(const cluster::SharingCounts& counts, MetricFamilies& all) {
+void AddReplicationMetrics(const cluster::ReplicationCounts& counts, MetricFamilies& all) {
   all.Counter("weir_cluster_uses_total", "What was taken here of replicated limits, and told on",
               Number(counts.noted));
   all.Counter("weir_cluster_told_rows_total", "Rows of debts and windows that were told",

@@ -3,12 +3,12 @@
 #pragma once
 
 #include "cluster/node_status.h"
-#include "cluster/shared_limits.h"
+#include "cluster/replicated_limits.h"
 #include "server/metrics/metric_families.h"
 
 namespace weir {
 
 void AddClusterMetrics(const cluster::NodeStatus& status, MetricFamilies& all);
-void AddSharingMetrics(const cluster::SharingCounts& counts, MetricFamilies& all);
+void AddReplicationMetrics(const cluster::ReplicationCounts& counts, MetricFamilies& all);
 
 }  // namespace weir

@@ -196,7 +196,7 @@ std::string MetricsText(const Limiter& limiter, const std::vector<std::unique_pt
   }
   if (cluster != nullptr) {
     AddClusterMetrics(cluster->Status(), all);
-    AddSharingMetrics(cluster->Sharing(), all);
+    AddReplicationMetrics(cluster->Replication(), all);
   }
   return all.Text();
 }

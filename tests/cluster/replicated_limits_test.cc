@@ -1,6 +1,6 @@
 // Limiters that share their limits, with a network between them that is only a delay: each decides
 // alone, on what it has heard, and together they are one limiter.
-#include "cluster/shared_limits.h"
+#include "cluster/replicated_limits.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -13,7 +13,7 @@
 #include "rules/read/parse.h"
 #include "weir/limiter.h"
 
-namespace weir::cluster::shared_limits_test {
+namespace weir::cluster::replicated_limits_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -31,9 +31,9 @@ std::shared_ptr<const Rulebook> Rules(const std::string& limit) {
 
 class Fleet {
  public:
-  Fleet(uint32_t nodes, const std::string& limit, Sharing adhoc = Sharing::kNone)
+  Fleet(uint32_t nodes, const std::string& limit, Replication adhoc = Replication::kNone)
       : Fleet(nodes, Rules(limit), adhoc) {}
-  Fleet(uint32_t nodes, const std::shared_ptr<const Rulebook>& rules, Sharing adhoc)
+  Fleet(uint32_t nodes, const std::shared_ptr<const Rulebook>& rules, Replication adhoc)
       : adhoc_(adhoc) {
     for (uint32_t i = 0; i < nodes; ++i) Add(rules);
   }
@@ -41,23 +41,25 @@ class Fleet {
   Instant now = kStart;
 
   Limiter& operator[](size_t node) { return *nodes_[node].limiter; }
-  SharedLimits& shared(size_t node) { return *nodes_[node].shared; }
+  ReplicatedLimits& replicated(size_t node) { return *nodes_[node].replicated; }
 
   void Add(const std::string& limit) { Add(Rules(limit)); }
   void Add(const std::shared_ptr<const Rulebook>& rules) {
     const auto number = static_cast<uint32_t>(nodes_.size());
     Node& node = nodes_.emplace_back();
-    node.shared = std::make_unique<SharedLimits>(Origin{number + 1, 1}, SharingOptions{}, now);
+    node.replicated =
+        std::make_unique<ReplicatedLimits>(Origin{number + 1, 1}, ReplicationOptions{}, now);
     node.limiter = std::make_unique<Limiter>(
-        rules, LimiterOptions{.memory_bytes = 1 << 20, .secret = {1, 2}, .adhoc_sharing = adhoc_},
+        rules,
+        LimiterOptions{.memory_bytes = 1 << 20, .secret = {1, 2}, .adhoc_replication = adhoc_},
         now);
-    node.limiter->ShareWith(node.shared.get());
-    node.shared->OnNews([limiter = node.limiter.get()](const Key& key, Instant at) {
+    node.limiter->CoordinateWith(node.replicated.get());
+    node.replicated->OnNews([limiter = node.limiter.get()](const Key& key, Instant at) {
       limiter->ApplyOthers(key.high, key.low, at);
     });
     std::vector<uint32_t> all;
     for (uint32_t i = 0; i < nodes_.size(); ++i) all.push_back(i + 1);
-    for (Node& one : nodes_) one.shared->SetPeers(all);
+    for (Node& one : nodes_) one.replicated->SetPeers(all);
   }
   // The last to come copies what another knows, a slice at a time. Returns how many it took.
   int CopyFrom(
@@ -65,11 +67,11 @@ class Fleet {
     const auto newest = static_cast<uint32_t>(nodes_.size());
     CopyCursor cursor;
     for (int slices = 1;; ++slices) {
-      const Slice slice = nodes_[node].shared->Everything(newest, cursor, most, now);
+      const Slice slice = nodes_[node].replicated->Everything(newest, cursor, most, now);
       EXPECT_LE(slice.keys, most.keys);
       for (const Envelope& envelope : slice.envelopes) {
         bool good = false;
-        nodes_.back().shared->Receive(envelope.bytes, now, good);
+        nodes_.back().replicated->Receive(envelope.bytes, now, good);
         EXPECT_TRUE(good);
       }
       if (slice.last) return slices;
@@ -81,7 +83,7 @@ class Fleet {
     const Instant end = now + d;
     while (true) {
       Instant next = end;
-      for (const Node& node : nodes_) next = std::min(next, node.shared->NextTick());
+      for (const Node& node : nodes_) next = std::min(next, node.replicated->NextTick());
       for (const auto& [at, envelope] : flying_) next = std::min(next, at);
       now = std::max(now, next);
       if (now >= end) return;
@@ -89,11 +91,11 @@ class Fleet {
         const Envelope envelope = flying_.front().second;
         flying_.pop_front();
         bool good = false;
-        Send(nodes_[envelope.to - 1].shared->Receive(envelope.bytes, now, good));
+        Send(nodes_[envelope.to - 1].replicated->Receive(envelope.bytes, now, good));
         EXPECT_TRUE(good);
       }
       for (Node& node : nodes_) {
-        if (node.shared->NextTick() <= now) Send(node.shared->Tick(now));
+        if (node.replicated->NextTick() <= now) Send(node.replicated->Tick(now));
       }
     }
   }
@@ -129,7 +131,7 @@ class Fleet {
 
  private:
   struct Node {
-    std::unique_ptr<SharedLimits> shared;
+    std::unique_ptr<ReplicatedLimits> replicated;
     std::unique_ptr<Limiter> limiter;
   };
 
@@ -137,7 +139,7 @@ class Fleet {
     for (Envelope& one : envelopes) flying_.emplace_back(now + kLatency, std::move(one));
   }
 
-  const Sharing adhoc_;
+  const Replication adhoc_;
   std::deque<Node> nodes_;
   std::deque<std::pair<Instant, Envelope>> flying_;
 };
@@ -147,9 +149,9 @@ struct Case {
   std::string limit;
 };
 
-class SharedLimitsOfEveryKind : public ::testing::TestWithParam<Case> {};
+class ReplicatedLimitsOfEveryKind : public ::testing::TestWithParam<Case> {};
 
-TEST_P(SharedLimitsOfEveryKind, WhatOneUsesTheOthersHaveNot) {
+TEST_P(ReplicatedLimitsOfEveryKind, WhatOneUsesTheOthersHaveNot) {
   Fleet fleet(3, GetParam().limit);
   EXPECT_TRUE(fleet.Ask(0, 70));
   fleet.RunFor(5s);
@@ -165,7 +167,7 @@ TEST_P(SharedLimitsOfEveryKind, WhatOneUsesTheOthersHaveNot) {
   EXPECT_FALSE(fleet.Ask(1));
 }
 
-TEST_P(SharedLimitsOfEveryKind, WhatIsGivenBackIsGivenBackToAll) {
+TEST_P(ReplicatedLimitsOfEveryKind, WhatIsGivenBackIsGivenBackToAll) {
   Fleet fleet(3, GetParam().limit);
   const Decision taken = fleet[0].Decide(
       {.namespace_name = "n", .resource = "r", .subject = "s", .cost = 60, .settle = true},
@@ -180,7 +182,7 @@ TEST_P(SharedLimitsOfEveryKind, WhatIsGivenBackIsGivenBackToAll) {
   EXPECT_EQ(fleet.Remaining(2), 90u);
 }
 
-TEST_P(SharedLimitsOfEveryKind, WhatWasMoreIsMoreForAll) {
+TEST_P(ReplicatedLimitsOfEveryKind, WhatWasMoreIsMoreForAll) {
   Fleet fleet(2, GetParam().limit);
   const Decision taken = fleet[0].Decide(
       {.namespace_name = "n", .resource = "r", .subject = "s", .cost = 60, .settle = true},
@@ -190,7 +192,7 @@ TEST_P(SharedLimitsOfEveryKind, WhatWasMoreIsMoreForAll) {
   EXPECT_EQ(fleet.Remaining(1), 5u);
 }
 
-TEST_P(SharedLimitsOfEveryKind, AJoiningNodeKnowsWhatItCopied) {
+TEST_P(ReplicatedLimitsOfEveryKind, AJoiningNodeKnowsWhatItCopied) {
   Fleet fleet(2, GetParam().limit);
   EXPECT_TRUE(fleet.Ask(0, 50));
   EXPECT_TRUE(fleet.Ask(1, 30));
@@ -203,7 +205,7 @@ TEST_P(SharedLimitsOfEveryKind, AJoiningNodeKnowsWhatItCopied) {
 }
 
 // Requests go on meanwhile, at every node: none of them is lost, and none is counted twice.
-TEST_P(SharedLimitsOfEveryKind, WhatIsUsedBetweenTwoSlicesOfACopyIsKnownToo) {
+TEST_P(ReplicatedLimitsOfEveryKind, WhatIsUsedBetweenTwoSlicesOfACopyIsKnownToo) {
   constexpr uint64_t kSubjects = 40;
   Fleet fleet(2, GetParam().limit);
   std::vector<uint64_t> used(kSubjects);
@@ -228,8 +230,8 @@ TEST_P(SharedLimitsOfEveryKind, WhatIsUsedBetweenTwoSlicesOfACopyIsKnownToo) {
 }
 
 // To learn that all is too much for a datagram, no more than a datagram is written.
-TEST(SharedLimits, WhatIsTooMuchIsNotWrittenWhole) {
-  for (const Sharing how : {Sharing::kDebt, Sharing::kQueue, Sharing::kCounter}) {
+TEST(ReplicatedLimits, WhatIsTooMuchIsNotWrittenWhole) {
+  for (const Replication how : {Replication::kDebt, Replication::kQueue, Replication::kCounter}) {
     Fleet fleet(2, kAnyLimit, how);
     AdhocRequest request{.key = "", .limit = 100, .per = 24h, .burst = 100, .cost = 1};
     for (int i = 0; i < 3'000; ++i) {
@@ -239,7 +241,7 @@ TEST(SharedLimits, WhatIsTooMuchIsNotWrittenWhole) {
     }
     CopyCursor cursor;
     const Slice slice =
-        fleet.shared(0).Everything(2, cursor, {.bytes = 1'100, .around = 3}, kStart);
+        fleet.replicated(0).Everything(2, cursor, {.bytes = 1'100, .around = 3}, kStart);
     EXPECT_FALSE(slice.last);
     EXPECT_LT(slice.keys, 60u);
     EXPECT_LE(slice.envelopes.size(), 1u);
@@ -247,15 +249,16 @@ TEST(SharedLimits, WhatIsTooMuchIsNotWrittenWhole) {
 }
 
 // A key that is new here waits for the lock: so it is seen that a journal is read in part.
-TEST(SharedLimits, ACopyThatBeginsLetsRequestsInWhileItReadsTheJournal) {
-  SharedLimits shared({1, 1}, {}, kStart);
+TEST(ReplicatedLimits, ACopyThatBeginsLetsRequestsInWhileItReadsTheJournal) {
+  ReplicatedLimits replicated({1, 1}, {}, kStart);
   constexpr uint64_t kUses = 100'000;
-  const SharedLimit limit{.sharing = Sharing::kDebt, .capacity = 1 << 30, .limit = 1, .per = 1s};
+  const CoordinatedLimit limit{
+      .replication = Replication::kDebt, .capacity = 1 << 30, .limit = 1, .per = 1s};
   for (uint64_t i = 0; i < kUses; ++i) {
-    shared.Note({.key = {i, i}, .limit = limit, .taken = 1, .remaining = 1, .at = kStart});
+    replicated.Note({.key = {i, i}, .limit = limit, .taken = 1, .remaining = 1, .at = kStart});
   }
   const auto is_read = [&](uint64_t i) {
-    return !shared.InUse({i, i}, limit, 0, 0, kStart).empty();
+    return !replicated.Begin({i, i}, limit, {}, kStart).empty();
   };
   std::atomic<bool> looks = false;
   bool saw_a_part = false;
@@ -265,13 +268,13 @@ TEST(SharedLimits, ACopyThatBeginsLetsRequestsInWhileItReadsTheJournal) {
   });
   while (!looks) std::this_thread::yield();
   CopyCursor cursor;
-  shared.Everything(2, cursor, {.keys = 1}, kStart);
+  replicated.Everything(2, cursor, {.keys = 1}, kStart);
   request.join();
   EXPECT_TRUE(saw_a_part);
   EXPECT_TRUE(is_read(kUses - 1));
 }
 
-TEST_P(SharedLimitsOfEveryKind, AnExhaustedLimitIsExhaustedEverywhere) {
+TEST_P(ReplicatedLimitsOfEveryKind, AnExhaustedLimitIsExhaustedEverywhere) {
   Fleet fleet(4, GetParam().limit);
   uint64_t admitted = 0;
   for (int i = 0; i < 300; ++i) {
@@ -284,7 +287,7 @@ TEST_P(SharedLimitsOfEveryKind, AnExhaustedLimitIsExhaustedEverywhere) {
 
 // Long enough that nothing flows in or leaves meanwhile.
 INSTANTIATE_TEST_SUITE_P(
-    Kinds, SharedLimitsOfEveryKind,
+    Kinds, ReplicatedLimitsOfEveryKind,
     ::testing::Values(
         Case{"Debt", "{limit: 100, per: 10d, coordination: replicated}"},
         Case{"Counter", "{limit: 100, per: 10d, coordination: {replicated: counter}}"},
@@ -306,7 +309,7 @@ INSTANTIATE_TEST_SUITE_P(
              "{algorithm: sliding_log, limit: 100, per: 10d, coordination: {replicated: queue}}"}),
     [](const auto& one) { return std::string(one.param.name); });
 
-TEST(SharedLimits, AWindowThatHasBegunElsewhereWaitsUntilItBeginsHere) {
+TEST(ReplicatedLimits, AWindowThatHasBegunElsewhereWaitsUntilItBeginsHere) {
   Fleet fleet(2, "{algorithm: fixed_window, limit: 100, per: 10s, coordination: replicated}");
   EXPECT_TRUE(fleet.Ask(1, 5));
   const Instant real = fleet.now;
@@ -318,7 +321,7 @@ TEST(SharedLimits, AWindowThatHasBegunElsewhereWaitsUntilItBeginsHere) {
   EXPECT_EQ(fleet.Remaining(1), 40u);
 }
 
-TEST_P(SharedLimitsOfEveryKind, NewsOfAKeyThatIsJustBeingUsedHereAreNotLost) {
+TEST_P(ReplicatedLimitsOfEveryKind, NewsOfAKeyThatIsJustBeingUsedHereAreNotLost) {
   Fleet fleet(2, GetParam().limit);
   EXPECT_TRUE(fleet.Ask(0, 70));
   fleet.RunFor(kLatency);  // node 0 has told it, and node 1 is about to hear
@@ -328,11 +331,11 @@ TEST_P(SharedLimitsOfEveryKind, NewsOfAKeyThatIsJustBeingUsedHereAreNotLost) {
   EXPECT_EQ(fleet.Remaining(1), 20u);
 }
 
-TEST(SharedLimits, NewsOfAKeyThatWasLongIdleHereAreNotLost) {
+TEST(ReplicatedLimits, NewsOfAKeyThatWasLongIdleHereAreNotLost) {
   Fleet fleet(2, "{limit: 100, per: 100s, coordination: replicated}");
   EXPECT_TRUE(fleet.Ask(1, 1));
   fleet.RunFor(60s);
-  EXPECT_EQ(fleet.shared(1).Counts().keys, 0u) << "its bucket is full, and its use forgotten";
+  EXPECT_EQ(fleet.replicated(1).Counts().keys, 0u) << "its bucket is full, and its use forgotten";
   EXPECT_TRUE(fleet.Ask(0, 90));
   fleet.RunFor(1s);
   EXPECT_FALSE(fleet.Ask(1, 12));
@@ -354,11 +357,11 @@ TEST(CarriedLimits, AreEachNodesOwnUnlessItIsSaid) {
   fleet.RunFor(10s);
   EXPECT_TRUE(fleet.Throttle(1, Of(100)).allowed);
   EXPECT_TRUE(fleet.Hit(1, "n", 100, kHundredAYear));
-  EXPECT_EQ(fleet.shared(0).Counts().noted, 0u);
+  EXPECT_EQ(fleet.replicated(0).Counts().noted, 0u);
 }
 
 TEST(CarriedLimits, AreCountedTogetherWhereItIsSaid) {
-  for (const Sharing how : {Sharing::kDebt, Sharing::kQueue, Sharing::kCounter}) {
+  for (const Replication how : {Replication::kDebt, Replication::kQueue, Replication::kCounter}) {
     Fleet fleet(3, kAnyLimit, how);
     EXPECT_TRUE(fleet.Throttle(0, Of(70)).allowed);
     EXPECT_TRUE(fleet.Hit(0, "n", 70, kHundredAYear));
@@ -382,11 +385,11 @@ TEST(CarriedLimits, OfADomainHaveWhatItsNamespaceSays) {
                           {.cluster = true})
         .rules;
   };
-  Fleet together(2, rules("replicated"), Sharing::kNone);
+  Fleet together(2, rules("replicated"), Replication::kNone);
   EXPECT_TRUE(together.Hit(0, "edge", 100, kHundredAYear));
   together.RunFor(10s);
   EXPECT_FALSE(together.Hit(1, "edge", 1, kHundredAYear));
-  Fleet alone(2, rules("local"), Sharing::kDebt);
+  Fleet alone(2, rules("local"), Replication::kDebt);
   EXPECT_TRUE(alone.Hit(0, "edge", 100, kHundredAYear));
   alone.RunFor(10s);
   EXPECT_TRUE(alone.Hit(1, "edge", 100, kHundredAYear));
@@ -413,7 +416,7 @@ TEST(CarriedLimits, AFileOfRatelimitIsCountedTogetherWhereTheFlagSaysIt) {
 // Requests may bring other numbers for the same key each time: what others used counts as so many
 // tokens, not as so many ticks of numbers that the state no longer has.
 TEST(CarriedLimits, UseUnderOtherNumbersLocksNobodyOut) {
-  Fleet fleet(2, kAnyLimit, Sharing::kDebt);
+  Fleet fleet(2, kAnyLimit, Replication::kDebt);
   const AdhocRequest slow{.key = "user", .limit = 7, .per = 1s, .burst = 100, .cost = 1};
   AdhocRequest fast{.key = "user", .limit = 1000, .per = 1s, .burst = 1000, .cost = 1001};
   EXPECT_TRUE(fleet.Throttle(1, slow).allowed);
@@ -426,7 +429,7 @@ TEST(CarriedLimits, UseUnderOtherNumbersLocksNobodyOut) {
   EXPECT_EQ(fleet.Throttle(1, fast).remaining, 1000u);
 }
 
-TEST(SharedLimits, DecidesAsOneBucketWhenNewsTravelFast) {
+TEST(ReplicatedLimits, DecidesAsOneBucketWhenNewsTravelFast) {
   // One that knows everything, and four that tell one another, on the same requests.
   const std::string numbers = "limit: 10, per: 1s, burst: 50";
   Fleet fleet(4, "{" + numbers + ", coordination: replicated}");
@@ -443,7 +446,7 @@ TEST(SharedLimits, DecidesAsOneBucketWhenNewsTravelFast) {
   EXPECT_LE(differences, 20u) << "late by the latency, now and then";
 }
 
-TEST(SharedLimits, KeysThatNobodyAsksForAreForgotten) {
+TEST(ReplicatedLimits, KeysThatNobodyAsksForAreForgotten) {
   Fleet fleet(2, "{limit: 100, per: 1s, coordination: replicated}");
   for (int i = 0; i < 100; ++i) {
     fleet[0].Decide(
@@ -451,11 +454,11 @@ TEST(SharedLimits, KeysThatNobodyAsksForAreForgotten) {
         fleet.now);
   }
   fleet.RunFor(1s);
-  EXPECT_GE(fleet.shared(1).Counts().keys, 100u);
+  EXPECT_GE(fleet.replicated(1).Counts().keys, 100u);
   fleet.RunFor(60s);
-  EXPECT_EQ(fleet.shared(0).Counts().keys, 0u);
-  EXPECT_EQ(fleet.shared(1).Counts().keys, 0u);
+  EXPECT_EQ(fleet.replicated(0).Counts().keys, 0u);
+  EXPECT_EQ(fleet.replicated(1).Counts().keys, 0u);
 }
 
 }  // namespace
-}  // namespace weir::cluster::shared_limits_test
+}  // namespace weir::cluster::replicated_limits_test

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "replication/envelope.h"
+#include "mail/envelope.h"
 #include "weir/instant.h"
 
 namespace weir {

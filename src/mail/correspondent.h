@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "replication/copy.h"
-#include "replication/envelope.h"
+#include "mail/envelope.h"
+#include "mail/slice.h"
 #include "weir/instant.h"
 
 namespace weir {

@@ -1,21 +1,21 @@
-#include "cluster/shared_limits.h"
+#include "cluster/replicated_limits.h"
 
 #include <algorithm>
 
 namespace weir::cluster {
 namespace {
 
-SharedBucket BucketOf(const SharedLimit& limit, Window window) {
+ReplicatedBucket BucketOf(const CoordinatedLimit& limit, Window window) {
   return {limit.capacity, limit.limit, limit.per, window};
 }
 
-bool IsLog(const SharedLimit& limit) {
-  return limit.limit == 0 && limit.sharing == Sharing::kQueue;
+bool IsLog(const CoordinatedLimit& limit) {
+  return limit.limit == 0 && limit.replication == Replication::kQueue;
 }
 
 // Requests that carry a limit may carry other numbers for the same key each time: as many tokens, in
 // the ticks of those that its state has now.
-int128 InTicksOf(const SharedLimit& limit, const SharedBucket& numbers, int128 ticks) {
+int128 InTicksOf(const CoordinatedLimit& limit, const ReplicatedBucket& numbers, int128 ticks) {
   const bool bucket = limit.limit > 0 && numbers.limit > 0;
   if (!bucket || (limit.limit == numbers.limit && limit.per == numbers.per)) return ticks;
   const Ticks from(numbers), to(BucketOf(limit, 0));
@@ -24,12 +24,12 @@ int128 InTicksOf(const SharedLimit& limit, const SharedBucket& numbers, int128 t
 
 }  // namespace
 
-CounterOptions CounterOf(const SharingOptions& options) {
+CounterOptions CounterOf(const ReplicationOptions& options) {
   return {.interval = options.interval, .seed = options.seed, .report_changes = true};
 }
 
 // The thesis' queue at its best; what is dead is kept for as long as news take to spread.
-QueueOptions QueueOf(const SharingOptions& options) {
+QueueOptions QueueOf(const ReplicationOptions& options) {
   return {.interval = options.interval,
           .linf = true,
           .frequency = true,
@@ -38,23 +38,23 @@ QueueOptions QueueOf(const SharingOptions& options) {
           .report_changes = true};
 }
 
-SharedLimits::SharedLimits(Origin self, const SharingOptions& options, Instant now)
+ReplicatedLimits::ReplicatedLimits(Origin self, const ReplicationOptions& options, Instant now)
     : options_(options),
       counter_(self, CounterOf(options)),
       queue_(self, QueueOf(options)),
       debt_(self, options.debt, now) {}
 
 // Only a log needs to know each hit.
-Replica& SharedLimits::ReplicaFor(const SharedLimit& limit) {
+Replica& ReplicatedLimits::ReplicaFor(const CoordinatedLimit& limit) {
   if (IsLog(limit)) return queue_;
-  if (limit.limit == 0 || limit.sharing == Sharing::kDebt) return debt_;
-  if (limit.sharing == Sharing::kCounter) return counter_;
+  if (limit.limit == 0 || limit.replication == Replication::kDebt) return debt_;
+  if (limit.replication == Replication::kCounter) return counter_;
   return queue_;
 }
 
 // ---- From the store ----
 
-void SharedLimits::Note(const Use& use) {
+void ReplicatedLimits::Note(const Use& use) {
   noted_.fetch_add(1, std::memory_order_relaxed);
   Shard& shard = journal_[use.key.high % kShards];
   bool full = false;
@@ -69,15 +69,15 @@ void SharedLimits::Note(const Use& use) {
   ReadJournal(shard);
 }
 
-std::vector<OthersUse> SharedLimits::InUse(const Key& key, const SharedLimit& limit, Window from,
-                                           Window to, Instant now) {
+std::vector<OthersUse> ReplicatedLimits::Begin(const Key& key, const CoordinatedLimit& limit,
+                                               Windows windows, Instant now) {
   const std::lock_guard lock(mutex_);
   news_of_.erase(key);
   if (IsLog(limit)) return HitsOf(key, now);
   Replica& replica = ReplicaFor(limit);
   std::vector<OthersUse> uses;
-  for (Window window = from; window <= to; ++window) {
-    const SharedBucket bucket = BucketOf(limit, window);
+  for (Window window = windows.from; window <= windows.to; ++window) {
+    const ReplicatedBucket bucket = BucketOf(limit, window);
     const int128 full = Ticks(bucket).Of(bucket.capacity);
     const int128 used = full - replica.Level(key, bucket, now);
     if (used > 0) uses.push_back({window, used});
@@ -85,7 +85,7 @@ std::vector<OthersUse> SharedLimits::InUse(const Key& key, const SharedLimit& li
   return uses;
 }
 
-std::vector<OthersUse> SharedLimits::HitsOf(const Key& key, Instant now) {
+std::vector<OthersUse> ReplicatedLimits::HitsOf(const Key& key, Instant now) {
   std::vector<OthersUse> hits;
   const TokenQueue* log = queue_.Find(key);
   if (log == nullptr) return hits;
@@ -96,30 +96,30 @@ std::vector<OthersUse> SharedLimits::HitsOf(const Key& key, Instant now) {
   return hits;
 }
 
-std::vector<OthersUse> SharedLimits::TakeNews(const Key& key, const SharedLimit& limit,
+std::vector<OthersUse> ReplicatedLimits::News(const Key& key, const CoordinatedLimit& limit,
                                               Instant now) {
   const std::lock_guard lock(mutex_);
-  if (limit.limit > 0 && limit.sharing == Sharing::kDebt && !debt_.HasLimit(key)) {
+  if (limit.limit > 0 && limit.replication == Replication::kDebt && !debt_.HasLimit(key)) {
     news_of_.erase(key);
-    const SharedBucket bucket = BucketOf(limit, 0);
+    const ReplicatedBucket bucket = BucketOf(limit, 0);
     return {{0, Ticks(bucket).Of(bucket.capacity) - debt_.Level(key, bucket, now)}};
   }
   const auto found = news_of_.find(key);
   if (found == news_of_.end()) return {};
   std::vector<OthersUse> uses;
-  for (const News& news : found->second) {
+  for (const Heard& news : found->second) {
     uses.push_back({news.use.window, InTicksOf(limit, news.numbers, news.use.ticks)});
   }
   news_of_.erase(found);
   return uses;
 }
 
-void SharedLimits::DropNews(const Key& key) {
+void ReplicatedLimits::Forget(const Key& key) {
   const std::lock_guard lock(mutex_);
   news_of_.erase(key);
 }
 
-void SharedLimits::Defer(const Key& key, const OthersUse& use) {
+void ReplicatedLimits::Defer(const Key& key, const OthersUse& use) {
   const std::lock_guard lock(mutex_);
   counts_.deferred += 1;
   deferred_.emplace_back(key, use);
@@ -128,7 +128,7 @@ void SharedLimits::Defer(const Key& key, const OthersUse& use) {
 // ---- To the replicas ----
 
 // The next, so many at most; in the order in which they came.
-size_t SharedLimits::ReadJournal(Shard& shard, size_t most) {
+size_t ReplicatedLimits::ReadJournal(Shard& shard, size_t most) {
   if (shard.read == shard.reading.size()) {
     shard.reading.clear();
     shard.read = 0;
@@ -141,15 +141,15 @@ size_t SharedLimits::ReadJournal(Shard& shard, size_t most) {
   return count;
 }
 
-void SharedLimits::ReadWholeJournal() {
+void ReplicatedLimits::ReadWholeJournal() {
   for (Shard& shard : journal_) {
     ReadJournal(shard, SIZE_MAX);  // what is being read,
     ReadJournal(shard, SIZE_MAX);  // and what came meanwhile
   }
 }
 
-void SharedLimits::Enter(const Use& use) {
-  SharedBucket bucket = BucketOf(use.limit, use.window);
+void ReplicatedLimits::Enter(const Use& use) {
+  ReplicatedBucket bucket = BucketOf(use.limit, use.window);
   if (IsLog(use.limit)) bucket.window = 0;
   Replica& replica = ReplicaFor(use.limit);
   if (&replica == &debt_ && bucket.limit == 0) {
@@ -162,13 +162,13 @@ void SharedLimits::Enter(const Use& use) {
   if (use.refunded > 0) replica.Refund({use.key, bucket.window}, use.refunded, use.at);
 }
 
-void SharedLimits::SetPeers(std::vector<uint32_t> peers) {
+void ReplicatedLimits::SetPeers(std::vector<uint32_t> peers) {
   for (Replica* replica : Replicas()) {
     InTurn([&] { replica->SetPeers(peers); });
   }
 }
 
-std::vector<Envelope> SharedLimits::Tick(Instant now) {
+std::vector<Envelope> ReplicatedLimits::Tick(Instant now) {
   std::vector<Envelope> out;
   std::vector<Key> keys;
   const auto tell = [&] {
@@ -201,7 +201,7 @@ std::vector<Envelope> SharedLimits::Tick(Instant now) {
   return out;
 }
 
-Instant SharedLimits::NextTick() const {
+Instant ReplicatedLimits::NextTick() const {
   const std::lock_guard lock(mutex_);
   Instant next = std::min({counter_.NextTick(), queue_.NextTick(), debt_.NextTick()});
   if (waiting_.load(std::memory_order_acquire) > 0) {
@@ -214,16 +214,16 @@ Instant SharedLimits::NextTick() const {
 
 // ---- From the others ----
 
-std::vector<Envelope> SharedLimits::Receive(std::string_view bytes, Instant now, bool& good) {
+std::vector<Envelope> ReplicatedLimits::Receive(std::string_view bytes, Instant now, bool& good) {
   std::vector<Envelope> out;
   std::vector<Key> keys;
   {
     const std::lock_guard lock(mutex_);
     good = false;
     switch (EnvelopeReader(bytes).head().kind) {
-      case ReplicaKind::kCounter: out = counter_.Receive(bytes, now, good); break;
-      case ReplicaKind::kQueue: out = queue_.Receive(bytes, now, good); break;
-      case ReplicaKind::kDebt: out = debt_.Receive(bytes, now, good); break;
+      case EnvelopeKind::kCounter: out = counter_.Receive(bytes, now, good); break;
+      case EnvelopeKind::kQueue: out = queue_.Receive(bytes, now, good); break;
+      case EnvelopeKind::kDebt: out = debt_.Receive(bytes, now, good); break;
     }
     counts_.refused += good ? 0 : 1;
     keys = KeepNews();
@@ -232,7 +232,7 @@ std::vector<Envelope> SharedLimits::Receive(std::string_view bytes, Instant now,
   return out;
 }
 
-std::vector<Key> SharedLimits::KeepNews() {
+std::vector<Key> ReplicatedLimits::KeepNews() {
   std::vector<Key> keys;
   for (Replica* replica : Replicas()) {
     for (const Change& change : replica->TakeChanges()) {
@@ -245,17 +245,17 @@ std::vector<Key> SharedLimits::KeepNews() {
   return keys;
 }
 
-void SharedLimits::Tell(const std::vector<Key>& keys, Instant now) {
+void ReplicatedLimits::Tell(const std::vector<Key>& keys, Instant now) {
   for (const Key& key : keys) {
     if (news_) {
       news_(key, now);
     } else {
-      DropNews(key);
+      Forget(key);
     }
   }
 }
 
-std::vector<Envelope> SharedLimits::Farewell(Instant now) {
+std::vector<Envelope> ReplicatedLimits::Farewell(Instant now) {
   std::vector<Envelope> out;
   const std::lock_guard lock(mutex_);
   ReadWholeJournal();
@@ -266,7 +266,7 @@ std::vector<Envelope> SharedLimits::Farewell(Instant now) {
 }
 
 // What was noted before; others have their turn between.
-void SharedLimits::CatchUp() {
+void ReplicatedLimits::CatchUp() {
   for (Shard& shard : journal_) {
     size_t left = 0;
     InTurn([&] {
@@ -283,8 +283,8 @@ void SharedLimits::CatchUp() {
 }
 
 // Who waits for the lock waits for one slice.
-Slice SharedLimits::Everything(uint32_t to, CopyCursor& cursor, const SliceSize& most,
-                               Instant now) {
+Slice ReplicatedLimits::Everything(uint32_t to, CopyCursor& cursor, const SliceSize& most,
+                                   Instant now) {
   if (cursor.at_start()) CatchUp();
   const std::lock_guard lock(mutex_);
   Slice all;
@@ -298,14 +298,14 @@ Slice SharedLimits::Everything(uint32_t to, CopyCursor& cursor, const SliceSize&
       all.envelopes.push_back(std::move(envelope));
     }
     if (!slice.last) return all;
-    cursor = {.part = cursor.part + 1};
+    cursor.NextPart();
   }
   all.last = true;
   return all;
 }
 
 // The memory of many keys is counted in turns, so what the counts tell is of about the same instant.
-SharingCounts SharedLimits::Counts() const {
+ReplicationCounts ReplicatedLimits::Counts() const {
   uint64_t bytes = 0;
   for (const Replica* replica :
        {static_cast<const Replica*>(&counter_), static_cast<const Replica*>(&queue_),
@@ -320,7 +320,7 @@ SharingCounts SharedLimits::Counts() const {
     bytes += count.bytes;
   }
   const std::lock_guard lock(mutex_);
-  SharingCounts counts = counts_;
+  ReplicationCounts counts = counts_;
   counts.noted = noted_.load(std::memory_order_relaxed);
   counts.told = debt_.told();
   counts.pushes = debt_.pushes();

@@ -11,31 +11,32 @@ using testing::KeyOf;
 using testing::kStart;
 
 // The other nodes, who have used what they are told to have used.
-class Others final : public SharedUse {
+class Others final : public Coordinator {
  public:
   void Note(const Use& use) override {
     taken += use.taken;
     refunded += use.refunded;
   }
-  std::vector<OthersUse> InUse(const Key&, const SharedLimit&, Window, Window, Instant) override {
+  std::vector<OthersUse> Begin(const Key&, const CoordinatedLimit&, Windows, Instant) override {
     return {};
   }
-  std::vector<OthersUse> TakeNews(const Key&, const SharedLimit&, Instant) override {
+  std::vector<OthersUse> News(const Key&, const CoordinatedLimit&, Instant) override {
     return std::exchange(news, {});
   }
-  void DropNews(const Key&) override { news.clear(); }
+  void Forget(const Key&) override { news.clear(); }
   void Defer(const Key&, const OthersUse&) override {}
 
   std::vector<OthersUse> news;
   uint64_t taken = 0, refunded = 0;
 };
 
-struct Shared : ::testing::Test {
+struct Coordinated : ::testing::Test {
   const TokenBucket bucket{10, seconds(10), 10};  // one a second
   Others others;
   MemoryStore store{testing::Mib(4), kStart};
-  const LimitSlot* slot = store.limits().Add(bucket, SlotTraits{.sharing = Sharing::kDebt}, kStart);
-  Shared() { store.ShareWith(&others); }
+  const LimitSlot* slot =
+      store.limits().Add(bucket, SlotTraits{.replication = Replication::kDebt}, kStart);
+  Coordinated() { store.CoordinateWith(&others); }
 
   Receipt Take(uint64_t n, Instant now) {
     Receipt receipt;
@@ -52,7 +53,7 @@ struct Shared : ::testing::Test {
 
 // Six were taken and have come back by themselves, but for one. Then others take eight: those are not
 // given back for the ticket.
-TEST_F(Shared, WhatHadComeBackBeforeOthersCameIsNotGivenBackOnTop) {
+TEST_F(Coordinated, WhatHadComeBackBeforeOthersCameIsNotGivenBackOnTop) {
   for (const bool cancel : {true, false}) {
     const Instant start = kStart + seconds(cancel ? 0 : 100);
     const Receipt receipt = Take(6, start);
@@ -69,7 +70,7 @@ TEST_F(Shared, WhatHadComeBackBeforeOthersCameIsNotGivenBackOnTop) {
 
 // Others are told of whole tokens only, so no part of one is given back: it errs against the subject by
 // less than a token.
-TEST_F(Shared, WholeTokensAreGivenBackAndToldToTheOthers) {
+TEST_F(Coordinated, WholeTokensAreGivenBackAndToldToTheOthers) {
   const Receipt receipt = Take(4, kStart);
   const Instant now = kStart + std::chrono::milliseconds(500);
   store.Cancel({&receipt, 1}, now);

@@ -1,4 +1,4 @@
-// States that several nodes share: what is used here goes out, what others use comes in.
+// States of limits that are coordinated: what is used here goes out, what others use comes in.
 #include "store/cell_access.h"
 #include "store/memory_store.h"
 
@@ -9,10 +9,6 @@ namespace {
 // late brings it back.
 constexpr Duration kAfterwards = std::chrono::seconds(15);
 
-// The windows of a limit that count now.
-struct Windows {
-  Window from = 0, to = 0;
-};
 template <typename A>
 Windows CountingNow(const A& algorithm, Instant now) {
   if constexpr (std::is_same_v<A, FixedWindow>) {
@@ -29,17 +25,17 @@ Windows CountingNow(const A& algorithm, Instant now) {
 
 // Windows are counted alike whatever the way, and told like a debt.
 template <typename A>
-SharedLimit LimitOf(const A& algorithm, Sharing sharing, Window window, Instant now) {
+CoordinatedLimit LimitOf(const A& algorithm, Replication replication, Window window, Instant now) {
   const uint64_t capacity = algorithm.Capacity();
   if constexpr (std::is_same_v<A, TokenBucket>) {
-    return {sharing, capacity, algorithm.limit, algorithm.per};
+    return {replication, capacity, algorithm.limit, algorithm.per};
   } else if constexpr (std::is_same_v<A, FixedWindow>) {
-    return {Sharing::kDebt, capacity, 0, algorithm.EndOf(window) - now + kAfterwards};
+    return {Replication::kDebt, capacity, 0, algorithm.EndOf(window) - now + kAfterwards};
   } else if constexpr (std::is_same_v<A, SlidingWindow>) {
     const Instant end = algorithm.StartOf(window + algorithm.slices + 1);
-    return {Sharing::kDebt, capacity, 0, end - now + kAfterwards};
+    return {Replication::kDebt, capacity, 0, end - now + kAfterwards};
   } else if constexpr (std::is_same_v<A, SlidingLog>) {
-    return {sharing, capacity, 0, algorithm.per};
+    return {replication, capacity, 0, algorithm.per};
   }
   return {};
 }
@@ -76,16 +72,16 @@ void Add(const A& algorithm, CellState<A>& state, const OthersUse& use, Instant 
 void MemoryStore::NoteTaken(const Charge& charge, Instant now) {
   if (charge.limit->traits.persist) changed_.Add(charge.key);
   const LimitSlot& slot = *Latest(charge.limit);
-  if (!Shared(slot)) return;
+  if (!Coordinated(slot)) return;
   std::visit(
       [&](const auto& algorithm) {
         const Window window = CountingNow(algorithm, now).to;
-        shared_->Note({.key = charge.key,
-                       .limit = LimitOf(algorithm, slot.traits.sharing, window, now),
-                       .window = window,
-                       .taken = charge.taken,
-                       .remaining = charge.remaining,
-                       .at = now});
+        coordinator_->Note({.key = charge.key,
+                            .limit = LimitOf(algorithm, slot.traits.replication, window, now),
+                            .window = window,
+                            .taken = charge.taken,
+                            .remaining = charge.remaining,
+                            .at = now});
       },
       slot.limit);
 }
@@ -93,19 +89,19 @@ void MemoryStore::NoteTaken(const Charge& charge, Instant now) {
 // Up: charged now, to the current window. Down: given back to the window that was charged.
 void MemoryStore::NoteSettled(const Receipt& receipt, const LimitSlot& slot, uint64_t taken,
                               uint64_t refunded, uint64_t remaining, Instant now) {
-  if (!Shared(slot) || (taken == 0 && refunded == 0)) return;
+  if (!Coordinated(slot) || (taken == 0 && refunded == 0)) return;
   std::visit(
       [&](const auto& algorithm) {
         const bool windows = LimitOf(algorithm, {}, 0, now).limit == 0;
         const bool then = refunded > 0 && receipt.limit != nullptr && windows;
         const Window window = then ? receipt.at : CountingNow(algorithm, now).to;
-        shared_->Note({.key = receipt.key,
-                       .limit = LimitOf(algorithm, slot.traits.sharing, window, now),
-                       .window = window,
-                       .taken = taken,
-                       .refunded = refunded,
-                       .remaining = remaining,
-                       .at = now});
+        coordinator_->Note({.key = receipt.key,
+                            .limit = LimitOf(algorithm, slot.traits.replication, window, now),
+                            .window = window,
+                            .taken = taken,
+                            .refunded = refunded,
+                            .remaining = remaining,
+                            .at = now});
       },
       slot.limit);
 }
@@ -114,10 +110,10 @@ void MemoryStore::NoteSettled(const Receipt& receipt, const LimitSlot& slot, uin
 void MemoryStore::BeginWithOthers(Opened& entry, Instant now) {
   With(*entry.slot, entry.cell, [&](const auto& algorithm, auto& state) {
     const Windows windows = CountingNow(algorithm, now);
-    const SharedLimit limit = LimitOf(algorithm, entry.slot->traits.sharing, windows.to, now);
+    const CoordinatedLimit limit =
+        LimitOf(algorithm, entry.slot->traits.replication, windows.to, now);
     HeapMeter meter(table_, state);
-    for (const OthersUse& use :
-         shared_->InUse(entry.charge->key, limit, windows.from, windows.to, now)) {
+    for (const OthersUse& use : coordinator_->Begin(entry.charge->key, limit, windows, now)) {
       Add(algorithm, state, use, now);
       entry.fresh = false;
     }
@@ -129,7 +125,7 @@ void MemoryStore::ApplyOthers(const Key& key, Instant now) {
   KeyTable::Held held;
   Cell cell;
   if (table_.Open(key, false, 0, now, held, &cell) != KeyTable::Found::kHere) {
-    shared_->DropNews(key);  // whoever asks for the key will ask for all that was used
+    coordinator_->Forget(key);  // whoever asks for the key will ask for all that was used
     return;
   }
   const LimitSlot* slot = Latest(&limits_[cell.limit()]);
@@ -137,11 +133,11 @@ void MemoryStore::ApplyOthers(const Key& key, Instant now) {
   With(*slot, cell, [&](const auto& algorithm, auto& state) {
     HeapMeter meter(table_, state);
     const Window latest = CountingNow(algorithm, now).to;
-    const SharedLimit limit = LimitOf(algorithm, slot->traits.sharing, latest, now);
-    for (const OthersUse& use : shared_->TakeNews(key, limit, now)) {
+    const CoordinatedLimit limit = LimitOf(algorithm, slot->traits.replication, latest, now);
+    for (const OthersUse& use : coordinator_->News(key, limit, now)) {
       const bool log = std::is_same_v<AlgorithmOf<decltype(algorithm)>, SlidingLog>;
       if (use.window > latest && !log) {
-        shared_->Defer(key, use);
+        coordinator_->Defer(key, use);
       } else {
         Add(algorithm, state, use, now);
       }

@@ -1,8 +1,8 @@
 // Messages between the nodes of a cluster, as bytes.
 //
-// Every envelope begins with kind, version, sender, incarnation and sequence. Numbers are varints
-// (seven bits a byte, least first), so that small ones are short. What is read is checked: a
-// broken envelope is refused as a whole.
+// Every envelope begins with kind, version, sender, incarnation and sequence: so it is in all versions, and
+// whoever cannot read the rest knows whose it is. Numbers are varints (seven bits a byte, least first), so
+// that small ones are short. What is read is checked: a broken envelope is refused as a whole.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ struct Origin {
   auto operator<=>(const Origin&) const = default;
 };
 
-enum class ReplicaKind : uint8_t { kCounter = 1, kQueue = 2, kDebt = 3 };
+// Who reads it; on the wire: a number is never given to another.
+enum class EnvelopeKind : uint8_t { kCounter = 1, kQueue = 2, kDebt = 3 };
 
 struct Envelope {
   uint32_t to = 0;  // the node
@@ -28,7 +29,7 @@ struct Envelope {
 };
 
 struct EnvelopeHead {
-  ReplicaKind kind = ReplicaKind::kDebt;
+  EnvelopeKind kind = EnvelopeKind::kDebt;
   Origin sender;
   uint64_t sequence = 0;
 };
@@ -85,10 +86,11 @@ class EnvelopeWriter {
 class EnvelopeReader {
  public:
   explicit EnvelopeReader(std::string_view bytes) : left_(bytes) {
-    head_.kind = static_cast<ReplicaKind>(Byte());
-    if (Byte() != kEnvelopeVersion) ok_ = false;
+    head_.kind = static_cast<EnvelopeKind>(Byte());
+    const uint8_t version = Byte();
     head_.sender = Life();
     head_.sequence = Number();
+    if (version != kEnvelopeVersion) Fail();
   }
   const EnvelopeHead& head() const { return head_; }
 

@@ -1,14 +1,14 @@
-// The limits that this node shares: between the store, which decides, and the replicas, which tell.
+// Replicated limits: between the store, which decides, and the replicas, which tell.
 //
 //   a request's thread   store -> Note               what was taken, into a journal; it may wake the
 //                                                    thread of the cluster
-//                        store -> InUse              for a key that is new here
+//                        store -> Begin              for a key that is new here
 //   the cluster's thread Tick     journal -> replicas -> envelopes
 //                        Receive  envelopes -> replicas -> news -> store (OnNews)
 //
 // A request pays for an entry in the journal, no more: rows, merges and envelopes are the cluster's
 // thread's. What others have used waits here by key until it is in the state: news are taken with
-// the key locked, so they are counted once, whether they come by TakeNews or by InUse.
+// the key locked, so they are counted once, whether they come by News or by Begin.
 //
 // Locks: the store's key, then mutex_; a shard of the journal alone.
 #pragma once
@@ -24,11 +24,11 @@
 #include "replication/counter_replica.h"
 #include "replication/debt_replica.h"
 #include "replication/queue_replica.h"
-#include "store/shared_use.h"
+#include "store/coordinator.h"
 
 namespace weir::cluster {
 
-struct SharingOptions {
+struct ReplicationOptions {
   Duration interval = std::chrono::milliseconds(300);  // of gossip: counter and queue
   // The journal is read so often at most.
   Duration batch = std::chrono::microseconds(500);
@@ -37,37 +37,37 @@ struct SharingOptions {
 };
 
 // How the replicas of a server are set.
-CounterOptions CounterOf(const SharingOptions& options);
-QueueOptions QueueOf(const SharingOptions& options);
+CounterOptions CounterOf(const ReplicationOptions& options);
+QueueOptions QueueOf(const ReplicationOptions& options);
 
-struct SharingCounts {
+struct ReplicationCounts {
   uint64_t noted = 0;        // uses of this node
   uint64_t told = 0;         // rows of debts and windows
   uint64_t pushes = 0;       // of those, tellings that could not wait
   uint64_t merged = 0;       // changes that others told
   uint64_t deferred = 0;     // of those, for windows that had not begun here
   uint64_t refused = 0;      // envelopes that made no sense
-  uint64_t turned_away = 0;  // subjects that are not shared, for there are too many
+  uint64_t turned_away = 0;  // subjects that each node counts alone, for there are too many
   uint64_t keys = 0;
   uint64_t bytes = 0;
 };
 
-class SharedLimits final : public SharedUse, public Correspondent {
+class ReplicatedLimits final : public Coordinator, public Correspondent {
  public:
-  SharedLimits(Origin self, const SharingOptions& options, Instant now);
+  ReplicatedLimits(Origin self, const ReplicationOptions& options, Instant now);
 
   // Before the first use. `wake` comes from any thread: NextTick has become earlier. `news` comes
   // from the thread that calls Tick and Receive, with nothing locked.
   void OnWake(std::function<void()> wake) { wake_ = std::move(wake); }
   void OnNews(std::function<void(const Key&, Instant)> news) { news_ = std::move(news); }
 
-  // SharedUse: from any thread.
+  // Coordinator: from any thread.
   void Note(const Use& use) override;
-  std::vector<OthersUse> InUse(const Key& key, const SharedLimit& limit, Window from, Window to,
+  std::vector<OthersUse> Begin(const Key& key, const CoordinatedLimit& limit, Windows windows,
                                Instant now) override;
-  std::vector<OthersUse> TakeNews(const Key& key, const SharedLimit& limit, Instant now) override;
-  void DropNews(const Key& key) override;
+  std::vector<OthersUse> News(const Key& key, const CoordinatedLimit& limit, Instant now) override;
   void Defer(const Key& key, const OthersUse& use) override;
+  void Forget(const Key& key) override;
 
   // Correspondent: from one thread.
   void SetPeers(std::vector<uint32_t> peers) override;
@@ -77,27 +77,27 @@ class SharedLimits final : public SharedUse, public Correspondent {
   std::vector<Envelope> Farewell(Instant now) override;
   Slice Everything(uint32_t to, CopyCursor& cursor, const SliceSize& most, Instant now) override;
 
-  SharingCounts Counts() const;
+  ReplicationCounts Counts() const;
 
  private:
   // What others used, in ticks of the numbers that the replica had then.
-  struct News {
+  struct Heard {
     OthersUse use;
-    SharedBucket numbers;
+    ReplicatedBucket numbers;
   };
 
   static constexpr size_t kShards = 8, kMostInShard = size_t{1} << 15;
   struct Shard {
     std::mutex mutex;
     std::vector<Use> uses;     // guarded by mutex
-    std::vector<Use> reading;  // came before those; guarded by SharedLimits::mutex_
+    std::vector<Use> reading;  // came before those; guarded by ReplicatedLimits::mutex_
     size_t read = 0;           // of them
   };
   static constexpr size_t kReadAtOnce = 1000;
 
   // These are called under mutex_.
   std::array<Replica*, 3> Replicas() { return {&counter_, &queue_, &debt_}; }
-  Replica& ReplicaFor(const SharedLimit& limit);
+  Replica& ReplicaFor(const CoordinatedLimit& limit);
   void Enter(const Use& use);
   size_t ReadJournal(Shard& shard, size_t most = kReadAtOnce);  // how many it read
   void ReadWholeJournal();
@@ -117,7 +117,7 @@ class SharedLimits final : public SharedUse, public Correspondent {
     mutex_.LetOthersIn();
   }
 
-  const SharingOptions options_;
+  const ReplicationOptions options_;
   std::function<void()> wake_;
   std::function<void(const Key&, Instant)> news_;
 
@@ -129,9 +129,9 @@ class SharedLimits final : public SharedUse, public Correspondent {
   CounterReplica counter_;  // guarded by mutex_, all below
   QueueReplica queue_;
   DebtReplica debt_;
-  absl::flat_hash_map<Key, std::vector<News>, HashOfKey> news_of_;
+  absl::flat_hash_map<Key, std::vector<Heard>, HashOfKey> news_of_;
   std::vector<std::pair<Key, OthersUse>> deferred_;
-  SharingCounts counts_;
+  ReplicationCounts counts_;
   Instant read_at_ = Instant::min();  // the journal, the last time
 };
 
