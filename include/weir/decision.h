@@ -73,8 +73,10 @@ struct TierStatus {
 
 // Names are views into the rules in force; they stay valid until the calling thread decides again.
 struct Decision {
-  Code error = Code::kOk;  // if not kOk, nothing was decided and only this and `message` count
+  Code error =
+      Code::kOk;  // if not kOk, nothing was decided and only this, `message` and `field` count
   std::string_view message;
+  std::string_view field;  // of the request, that is at fault; empty where none is
   bool allowed = false;
   bool degraded = false;  // a store was away: what a limit does on failure was part of the decision
   uint64_t granted = 0;

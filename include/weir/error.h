@@ -30,6 +30,9 @@ enum class Code {
 
 // "bad_request", "unknown_resource", …; "ok" for kOk.
 std::string_view CodeName(Code code);
+// The field of a request that such an error is about ("namespace", "resource"); empty where the code alone does
+// not tell.
+std::string_view FieldOf(Code code);
 
 struct Error {
   Code code = Code::kBadRequest;

@@ -23,4 +23,13 @@ std::string_view CodeName(Code code) {
   return "unknown";
 }
 
+std::string_view FieldOf(Code code) {
+  switch (code) {
+    case Code::kUnknownNamespace: return "namespace";
+    case Code::kUnknownResource:
+    case Code::kWrongKind: return "resource";
+    default: return "";
+  }
+}
+
 }  // namespace weir

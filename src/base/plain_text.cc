@@ -21,19 +21,29 @@ bool IsIn(std::span<const Range> ranges, char32_t c) {
 }
 
 // Beside the control characters.
-constexpr std::array<Range, 6> kMisleading = {{{0x061c, 0x061c},    // the marks of direction
-                                               {0x200e, 0x200f},    //
-                                               {0x2028, 0x202e},    // line ends, embeddings
-                                               {0x2066, 0x2069},    // isolates
-                                               {0xfeff, 0xfeff},    // a byte order mark
-                                               {0xfff9, 0xfffb}}};  // annotations
-constexpr std::array<Range, 8> kNoColumn = {{{0x0300, 0x036f},
+constexpr std::array<Range, 17> kMisleading = {
+    {{0x00ad, 0x00ad},      // a hyphen that is not shown
+     {0x034f, 0x034f},      // a joiner
+     {0x061c, 0x061c},      // a mark of direction
+     {0x115f, 0x1160},      // letters without a shape
+     {0x17b4, 0x17b5},      //
+     {0x180b, 0x180f},      // selectors of variants
+     {0x200b, 0x200f},      // no width, marks of direction
+     {0x2028, 0x202e},      // line ends, embeddings
+     {0x2060, 0x206f},      // no width, isolates
+     {0x3164, 0x3164},      // a letter without a shape
+     {0xfe00, 0xfe0f},      // selectors of variants
+     {0xfeff, 0xfeff},      // a byte order mark
+     {0xffa0, 0xffa0},      // a letter without a shape
+     {0xfff0, 0xfffb},      // annotations
+     {0x1bca0, 0x1bca3},    // controls of shorthand
+     {0x1d173, 0x1d17a},    // and of music
+     {0xe0000, 0xe0fff}}};  // tags, selectors of variants
+constexpr std::array<Range, 6> kNoColumn = {{{0x0300, 0x036f},
                                              {0x0483, 0x0489},
                                              {0x0591, 0x05bd},
                                              {0x064b, 0x065f},
-                                             {0x200b, 0x200d},
                                              {0x20d0, 0x20f0},
-                                             {0xfe00, 0xfe0f},
                                              {0xfe20, 0xfe2f}}};
 constexpr std::array<Range, 11> kTwoColumns = {{{0x1100, 0x115f},
                                                 {0x231a, 0x231b},
@@ -56,6 +66,11 @@ size_t ColumnsOf(char32_t c) {
 
 constexpr std::string_view kHex = "0123456789abcdef";
 
+void AppendUnit(char32_t c, std::string& out) {
+  out += "\\u";
+  for (int shift = 12; shift >= 0; shift -= 4) out += kHex[c >> shift & 15];
+}
+
 void AppendEscape(char32_t c, std::string& out) {
   switch (c) {
     case '\n': out += "\\n"; return;
@@ -63,8 +78,11 @@ void AppendEscape(char32_t c, std::string& out) {
     case '\t': out += "\\t"; return;
     default: break;
   }
-  out += "\\u";
-  for (int shift = 12; shift >= 0; shift -= 4) out += kHex[c >> shift & 15];
+  if (c > 0xffff) {  // as JSON has it: two halves
+    AppendUnit(0xd800 + ((c - 0x10000) >> 10), out);
+    c = 0xdc00 + (c & 0x3ff);
+  }
+  AppendUnit(c, out);
 }
 
 // Appends the first character, or what stands for it; returns how many bytes it had.
@@ -94,7 +112,7 @@ std::string Plain(std::string_view text, bool lines) {
 }  // namespace
 
 bool IsUnsafe(char32_t c) {
-  return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x061c && IsIn(kMisleading, c));
+  return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0xad && IsIn(kMisleading, c));
 }
 
 std::string PlainText(std::string_view text) { return Plain(text, false); }

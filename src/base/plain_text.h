@@ -2,13 +2,16 @@
 //
 // A terminal takes control characters for commands: one clears it, another sets its title, a line
 // end breaks a table or forges a line of a log; others turn the direction of what follows, so that
-// it reads as something else. Names of subjects, a server's messages, lines of a user's file: all of
+// it reads as something else, or are not seen at all, so that two names look alike. Names of subjects, a server's messages, lines of a user's file: all of
 // it may hold such characters. Here they become what a programmer reads:
 //
-//   ESC \u001b   line end \n   U+009B \u009b   U+202E \u202e   the byte ff, which is no UTF-8, \xff
+//   ESC \u001b   line end \n   U+009B \u009b   U+202E \u202e   U+200B \u200b   U+E0001 \udb40\udc01
+//   the byte ff, which is no UTF-8, \xff
 //
-// Everything else stays, whatever the script. What is escaped inside a string of JSON or of quoted
-// YAML is the same string still, since both have these escapes (but for \xff, which they cannot hold).
+// Everything else stays, whatever the script. That costs some scripts and emoji a joiner (U+200C, U+200D) or a
+// variation selector, which then are shown in figures. What is escaped inside a string of JSON is the same string
+// still (but for \xff, which it cannot hold); YAML has the same escapes below U+10000, and writes what is above as
+// it reads it itself (rules/text/scalar_text.cc).
 //
 // Called where text leaves the program: base/terminal.h for the command line and the lab, server/plain_log.h
 // for the log. Nothing else writes to a terminal; tests/style sees to it.
@@ -23,7 +26,8 @@
 namespace weir {
 
 // Would a terminal obey it, or a reader be misled by it? Control characters (C0, DEL, C1), line and
-// paragraph separators, and whatever changes the direction of text.
+// paragraph separators, whatever changes the direction of text, and whatever takes no room and shows nothing
+// (Unicode's Default_Ignorable_Code_Point).
 bool IsUnsafe(char32_t c);
 
 // On one line.

@@ -42,12 +42,14 @@ void PrintDecision(const ServerJson& answer, Terminal& out) {
 
 // Prints what went wrong and answers nothing, or the answer.
 std::optional<ServerJson> Ask(const ClientOptions& options, std::string_view path,
-                              const ServerJson& body, Terminal& out, Terminal& errors) {
+                              const ServerJson& body, std::initializer_list<AnswerField> fields,
+                              Terminal& out, Terminal& errors) {
   const Result<std::unique_ptr<HttpClient>> client = OpenClient(options);
   if (!client) return PrintError(errors, client.error()), std::nullopt;
   Result<ServerJson> answer = Understood(
       options,
-      (*client)->Post(path, body.dump(-1, ' ', false, ServerJson::error_handler_t::replace)));
+      (*client)->Post(path, body.dump(-1, ' ', false, ServerJson::error_handler_t::replace)),
+      fields);
   if (!answer) return PrintError(errors, answer.error()), std::nullopt;
   if (options.json) PrintAnswer(out, *answer);
   return std::move(*answer);
@@ -63,7 +65,11 @@ int RunRequest(const ClientOptions& options, const RequestArguments& arguments, 
                      {"cost", arguments.cost}};
   if (arguments.min_cost) body["min_cost"] = *arguments.min_cost;
   if (arguments.settle) body["settle"] = true;
-  const auto answer = Ask(options, arguments.peek ? "/v1/peek" : "/v1/request", body, out, errors);
+  const auto answer = Ask(options, arguments.peek ? "/v1/peek" : "/v1/request", body,
+                          {{"allowed", &ServerJson::is_boolean},
+                           {"granted", &ServerJson::is_number},
+                           {"limits", &ServerJson::is_array}},
+                          out, errors);
   if (!answer) return kExitTrouble;
   if (!options.json) PrintDecision(*answer, out);
   return answer->value("allowed", false) ? 0 : 1;
@@ -72,7 +78,8 @@ int RunRequest(const ClientOptions& options, const RequestArguments& arguments, 
 int RunSettle(const ClientOptions& options, const SettleArguments& arguments, Terminal& out,
               Terminal& errors) {
   const ServerJson body = {{"ticket", arguments.ticket}, {"cost", arguments.cost}};
-  const auto answer = Ask(options, "/v1/settle", body, out, errors);
+  const auto answer =
+      Ask(options, "/v1/settle", body, {{"charged", &ServerJson::is_number}}, out, errors);
   if (!answer) return kExitTrouble;
   if (!options.json) {
     out.Print("charged {}  remaining {}\n", TextOf(Field(*answer, "charged")),

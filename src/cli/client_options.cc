@@ -21,7 +21,13 @@ Result<std::unique_ptr<HttpClient>> OpenClient(const ClientOptions& options) {
                                                         .tls = options.tls});
 }
 
-Result<ServerJson> Understood(const ClientOptions& options, const Result<HttpAnswer>& answer) {
+Error NotWeir(const ClientOptions& options, std::string_view why) {
+  return {Code::kUnavailable,
+          fmt::format("{} answers, but is not a Weir server: {}", options.server, why), ""};
+}
+
+Result<ServerJson> Understood(const ClientOptions& options, const Result<HttpAnswer>& answer,
+                              std::initializer_list<AnswerField> fields) {
   if (!answer) return answer.error();
   ServerJson body = ServerJson::parse(answer->body, nullptr, false);
   const bool told = body.is_object() && body.contains("error") && body["error"].is_object();
@@ -34,11 +40,24 @@ Result<ServerJson> Understood(const ClientOptions& options, const Result<HttpAns
   }
   // A refusal is an answer too.
   const bool good = answer->status == 200 || answer->status == 429;
-  if (good && body.is_object()) return body;
-  return Error{Code::kUnavailable,
-               "status " + std::to_string(answer->status) + " from " + options.server +
-                   (good ? ", but no JSON" : ""),
-               ""};
+  if (!good) {
+    return Error{
+        Code::kUnavailable,
+        fmt::format("status {} from {}, and not in Weir's words: no Weir server answers there",
+                    answer->status, options.server),
+        ""};
+  }
+  if (!body.is_object()) return NotWeir(options, "what it says is no JSON object");
+  for (const AnswerField& field : fields) {
+    const auto found = body.find(field.name);
+    if (found == body.end()) {
+      return NotWeir(options, fmt::format("what it says has no '{}'", field.name));
+    }
+    if (!((*found).*field.is)()) {
+      return NotWeir(options, fmt::format("its '{}' is of another kind", field.name));
+    }
+  }
+  return body;
 }
 
 void PrintError(Terminal& errors, const Error& error) {

@@ -2,6 +2,7 @@
 // how its answers and its errors are told.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -29,9 +30,17 @@ Result<std::unique_ptr<HttpClient>> OpenClient(const ClientOptions& options);
 
 using ServerJson = nlohmann::ordered_json;
 
+// A field that the answer of a Weir has: whatever else listens there may answer anything.
+struct AnswerField {
+  const char* name;
+  bool (ServerJson::*is)() const noexcept;
+};
+
 // The answer's body, or what the server says is wrong: its code, message and field; "status 502 from
-// HOST" where it does not say.
-Result<ServerJson> Understood(const ClientOptions& options, const Result<HttpAnswer>& answer);
+// HOST" where it does not say, and that it is no Weir where a field is missing.
+Result<ServerJson> Understood(const ClientOptions& options, const Result<HttpAnswer>& answer,
+                              std::initializer_list<AnswerField> fields);
+Error NotWeir(const ClientOptions& options, std::string_view why);
 
 // "error: bad_request: cost is too large (field: cost)".
 void PrintError(Terminal& errors, const Error& error);

@@ -72,7 +72,10 @@ void Print(const ServerJson& answer, Terminal& out) {
 int RunClusterStatus(const ClientOptions& options, Terminal& out, Terminal& errors) {
   const Result<std::unique_ptr<HttpClient>> client = OpenClient(options);
   if (!client) return PrintError(errors, client.error()), kExitTrouble;
-  const Result<ServerJson> answer = Understood(options, (*client)->Get("/v1/cluster"));
+  const Result<ServerJson> answer = Understood(options, (*client)->Get("/v1/cluster"),
+                                               {{"node", &ServerJson::is_string},
+                                                {"rejected", &ServerJson::is_object},
+                                                {"peers", &ServerJson::is_array}});
   if (!answer) return PrintError(errors, answer.error()), kExitTrouble;
   if (options.json) {
     PrintAnswer(out, *answer);

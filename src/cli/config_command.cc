@@ -22,7 +22,13 @@ class Remote {
     if (arguments_.database.empty()) {
       const Result<std::unique_ptr<HttpClient>> client = OpenClient(options_);
       if (!client) return client.error();
-      return Told((*client)->Get(kAll));
+      Result<Json> namespaces = Told((*client)->Get(kAll), {});
+      if (namespaces) {
+        if (const std::string mistake = MistakeIn(*namespaces); !mistake.empty()) {
+          return NotWeir(options_, "what it says is no configuration: " + mistake);
+        }
+      }
+      return namespaces;
     }
     const Result<std::unique_ptr<ConfigStore>> store = Open();
     if (!store) return store.error();
@@ -33,7 +39,8 @@ class Remote {
     if (arguments_.database.empty()) {
       const Result<std::unique_ptr<HttpClient>> client = OpenClient(options_);
       if (!client) return client.error();
-      return Told((*client)->Put(kAll, PrintJson(namespaces)));
+      return Told((*client)->Put(kAll, PrintJson(namespaces)),
+                  {{"version", &ServerJson::is_number_unsigned}});
     }
     const Result<std::unique_ptr<ConfigStore>> store = Open();
     if (!store) return store.error();
@@ -56,14 +63,22 @@ class Remote {
     return store;
   }
 
-  Result<Json> Told(const Result<HttpAnswer>& answer) const {
+  // The first, if this cannot be below `namespaces`.
+  static std::string MistakeIn(const Json& namespaces) {
+    const std::string text = PrintJson(Json{{"namespaces", namespaces}});
+    const ParseResult parsed = ParseRulesText(text, "", kAnyServer);
+    return parsed.ok() ? "" : parsed.errors.front().message;
+  }
+
+  Result<Json> Told(const Result<HttpAnswer>& answer,
+                    std::initializer_list<AnswerField> fields) const {
     if (answer && answer->status == 413) {
       return Error{Code::kBadRequest,
                    "status 413 from " + options_.server +
                        ": it takes at most 1 MiB at once; write to its --database directly",
                    ""};
     }
-    const Result<ServerJson> body = Understood(options_, answer);
+    const Result<ServerJson> body = Understood(options_, answer, fields);
     if (!body) return body.error();
     return Json::parse(body->dump());
   }

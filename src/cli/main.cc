@@ -96,6 +96,16 @@ CLI::Option* AddDuration(CLI::App* command, const std::string& flag, weir::Durat
   });
 }
 
+// What would be off, or never rest, were it shorter.
+auto AtLeast(weir::Duration least) {
+  return [least](const std::string& given) {
+    const std::optional<weir::Duration> read = weir::ParseDuration(given);
+    return !read || *read >= least
+               ? ""
+               : "'" + given + "' is too short: at least " + weir::DurationText(least);
+  };
+}
+
 CLI::Option* AddSize(CLI::App* command, const std::string& flag, uint64_t& value,
                      const std::string& help) {
   std::string& text = TextOfOption(weir::SizeText(value));
@@ -181,7 +191,8 @@ void AddServe(CLI::App& app, int& exit_code) {
       ->check(coordinations);
   AddSetting(command, "--data", settings.data, "A directory for what is kept");
   AddDuration(command, "--persist-interval", settings.persist_interval,
-              "How often the use of limits with `persist` is written down there");
+              "How often the use of limits with `persist` is written down there")
+      ->check(AtLeast(std::chrono::milliseconds(1)));
   AddSetting(command, "--node", settings.node, "The name of this node");
   AddSetting(command, "--cluster", settings.cluster,
              "Address for the other nodes of a cluster, UDP and TCP; without it there are none");
@@ -213,7 +224,8 @@ void AddServe(CLI::App& app, int& exit_code) {
              "Connections of a front on a thread; beyond, the idlest is closed")
       ->check(CLI::Range(uint64_t{1}, uint64_t{10'000'000}));
   AddDuration(command, "--request-timeout", settings.request_timeout,
-              "How long a request may take to arrive, and an answer to be read");
+              "How long a request may take to arrive, and an answer to be read")
+      ->check(AtLeast(std::chrono::milliseconds(10)));
   AddSize(command, "--connection-memory", settings.connection_memory,
           "What all connections may take, e.g. 256MiB; beyond, the greediest is closed; 0: a "
           "quarter of the memory that there is");
@@ -223,7 +235,8 @@ void AddServe(CLI::App& app, int& exit_code) {
   AddDuration(command, "--drain-timeout", settings.drain_timeout,
               "How long open requests have to end after SIGTERM");
   AddDuration(command, "--session-timeout", settings.session_timeout,
-              "How long a client that was cut off keeps what it holds");
+              "How long a client that was cut off keeps what it holds")
+      ->check(AtLeast(std::chrono::seconds(1)));
   command->add_flag("--log-json", settings.log_json, "Log lines as JSON")->envname("WEIR_LOG_JSON");
   AddSetting(command, "--log-level", settings.log_level, "debug, info, warning or error")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
@@ -257,7 +270,8 @@ weir::ClientOptions& AddClient(CLI::App* command, weir::Duration deadline = {}) 
   AddSetting(command, "--token", options.token,
              "Where the server wants one (its --token-file says who may what)");
   AddDuration(command, "--deadline", options.deadline, "How long the answer may take",
-              "WEIR_CLIENT_");
+              "WEIR_CLIENT_")
+      ->check(AtLeast(std::chrono::milliseconds(1)));
   AddClientTls(command, options.tls);
   command->add_flag("--json", options.json, "Print the answer as JSON");
   return options;
@@ -296,7 +310,8 @@ void AddReserve(CLI::App& app, int& exit_code) {
              "Address of a server's Redis front; rediss://HOST:PORT with TLS", "WEIR_SERVER_");
   AddSetting(command, "--token", arguments.token, "Its password, where the server wants one");
   AddDuration(command, "--deadline", arguments.deadline, "How long an answer may take",
-              "WEIR_CLIENT_");
+              "WEIR_CLIENT_")
+      ->check(AtLeast(std::chrono::milliseconds(1)));
   AddClientTls(command, arguments.tls);
   AddOption(command, "NAMESPACE", arguments.namespace_name)->required();
   AddOption(command, "RESOURCE", arguments.resource)->required();
@@ -428,7 +443,7 @@ int Parse(CLI::App& app, int argc, char** argv) {
     Errors().Print("{}\nRun with --help for more information.\n", error.what());
     return 2;
   } catch (const nlohmann::json::exception& error) {
-    Errors().Print("error: the answer is not what is expected of a Weir ({})\n", error.what());
+    Errors().Print("error: the answer is not that of a Weir server ({})\n", error.what());
     return 2;
   }
 }

@@ -29,7 +29,7 @@ Result<RespValue> Ask(RespClient& client, const ReserveArguments& arguments, Dur
                    "COPIES", std::to_string(arguments.copies), "WAIT", Millis(wait)},
                   deadline);
   if (answer && answer->Find("allowed") == nullptr) {
-    return Error{Code::kUnavailable, "this is no Weir", ""};
+    return Error{Code::kUnavailable, "this is not a Weir server", ""};
   }
   return answer;
 }

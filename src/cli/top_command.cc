@@ -99,14 +99,17 @@ class Watcher {
 
  private:
   Result<ServerJson> Detail(const std::string& ns, const std::string& resource) {
-    return Understood(options_, client_.Get("/v1/stats?namespace=" + QueryPart(ns) +
-                                            "&resource=" + QueryPart(resource)));
+    return Understood(
+        options_,
+        client_.Get("/v1/stats?namespace=" + QueryPart(ns) + "&resource=" + QueryPart(resource)),
+        {{"total", &ServerJson::is_object}, {"seconds", &ServerJson::is_object}});
   }
 
   // Those that were asked for, the busiest first.
   Result<std::vector<Listed>> List() {
     const Result<ServerJson> all = Understood(
-        options_, client_.Get("/v1/stats?namespace=" + QueryPart(arguments_.namespace_name)));
+        options_, client_.Get("/v1/stats?namespace=" + QueryPart(arguments_.namespace_name)),
+        {{"resources", &ServerJson::is_array}});
     if (!all) return all.error();
     std::vector<Listed> listed;
     for (const ServerJson& one : all->value("resources", ServerJson::array())) {

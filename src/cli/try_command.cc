@@ -77,7 +77,7 @@ int RunTry(const TryOptions& options, std::istream& in, Terminal& out, Terminal&
   const auto limiter = Limiter::Open(options.rules, {}, how.start);
   if (!limiter) {
     errors.Lines(limiter.error().message);
-    errors.Print("\n");
+    if (!limiter.error().message.ends_with('\n')) errors.Print("\n");
     return 1;
   }
   how.reload = [&](Instant now) { return Reload(limiter->get(), options.rules, now); };

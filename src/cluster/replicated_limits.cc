@@ -128,7 +128,7 @@ void ReplicatedLimits::Defer(const Key& key, const OthersUse& use) {
 // ---- To the replicas ----
 
 // The next, so many at most; in the order in which they came.
-void ReplicatedLimits::ReadJournal(Shard& shard, size_t most) {
+size_t ReplicatedLimits::ReadJournal(Shard& shard, size_t most) {
   if (shard.read == shard.reading.size()) {
     shard.reading.clear();
     shard.read = 0;
@@ -138,6 +138,7 @@ void ReplicatedLimits::ReadJournal(Shard& shard, size_t most) {
   const size_t count = std::min(most, shard.reading.size() - shard.read);
   waiting_.fetch_sub(count, std::memory_order_acq_rel);
   for (size_t i = 0; i < count; ++i) Enter(shard.reading[shard.read++]);
+  return count;
 }
 
 void ReplicatedLimits::ReadWholeJournal() {
@@ -264,13 +265,28 @@ std::vector<Envelope> ReplicatedLimits::Farewell(Instant now) {
   return out;
 }
 
-// Who waits for the lock waits for one slice, and once for the journal.
+// What was noted before; others have their turn between.
+void ReplicatedLimits::CatchUp() {
+  for (Shard& shard : journal_) {
+    size_t left = 0;
+    InTurn([&] {
+      const std::lock_guard lock(shard.mutex);
+      left = shard.reading.size() - shard.read + shard.uses.size();
+    });
+    while (left > 0) {
+      size_t read = 0;
+      InTurn([&] { read = ReadJournal(shard, std::min(left, kReadAtOnce)); });
+      if (read == 0) break;  // somebody else has: Note, of a shard that is full
+      left -= read;
+    }
+  }
+}
+
+// Who waits for the lock waits for one slice.
 Slice ReplicatedLimits::Everything(uint32_t to, CopyCursor& cursor, const SliceSize& most,
                                    Instant now) {
+  if (cursor.at_start()) CatchUp();
   const std::lock_guard lock(mutex_);
-  if (cursor.at_start()) {
-    ReadWholeJournal();
-  }
   Slice all;
   SliceSize left = most;
   for (const auto parts = Replicas(); cursor.part < parts.size();) {

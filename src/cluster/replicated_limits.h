@@ -99,12 +99,13 @@ class ReplicatedLimits final : public Coordinator, public Correspondent {
   std::array<Replica*, 3> Replicas() { return {&counter_, &queue_, &debt_}; }
   Replica& ReplicaFor(const CoordinatedLimit& limit);
   void Enter(const Use& use);
-  void ReadJournal(Shard& shard, size_t most = kReadAtOnce);
+  size_t ReadJournal(Shard& shard, size_t most = kReadAtOnce);  // how many it read
   void ReadWholeJournal();
   std::vector<Key> KeepNews();
   std::vector<OthersUse> HitsOf(const Key& key, Instant now);
 
   void Tell(const std::vector<Key>& keys, Instant now);
+  void CatchUp();
 
   // Under mutex_; then those have their turn who waited for it.
   template <typename Act>

@@ -136,6 +136,8 @@ Result<AuditPage> ConfigHistory::Page(const AuditQuery& query) {
       "ORDER BY version DESC, namespace LIMIT CAST($4 AS INTEGER)",
       {before, query.after, query.namespace_name, std::to_string(count)});
   if (!rows) return rows.error();
+  // Another server may have forgotten them in between.
+  page.more = page.more && !rows->empty();
   for (const DatabaseRow& row : *rows) {
     page.entries.push_back({.version = NumberOf(row[0]),
                             .at = FromNanos(static_cast<int64_t>(NumberOf(row[1]))),

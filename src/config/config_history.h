@@ -34,7 +34,7 @@ struct AuditQuery {
   // Behind which: version `before` (0: from the latest on) and, of that version, namespace `after`.
   uint64_t before = 0;
   std::string after = {};
-  size_t most = 100;
+  size_t most = 100;                    // from 1: a page that has none has no next
   size_t most_bytes = size_t{1} << 20;  // one entry comes, however large
 };
 

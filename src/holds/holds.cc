@@ -128,7 +128,8 @@ void Holds::Try(const Wanted& wanted, bool behind_others, Instant now, Attempt& 
 
 Result<Reservation> Holds::Conclude(Attempt& attempt, Instant now) {
   if (attempt.error != Code::kOk) {
-    return Error{attempt.error, std::string(attempt.needs.message), "resource"};
+    return Error{attempt.error, std::string(attempt.needs.message),
+                 std::string(FieldOf(attempt.error))};
   }
   if (!attempt.reservation.allowed) return std::move(attempt.reservation);
   attempt.reservation.hold = book_.Add(std::move(attempt.hold));

@@ -8,7 +8,7 @@ void Limiter::Impl::PrepareAdhoc(const AdhocRequest& request, Instant now, Prepa
     return prepared.Fail(Code::kBadRequest, "limits carried by requests are switched off");
   }
   if (request.key.size() > kLongestSubject) {
-    return prepared.Fail(Code::kBadRequest, "the key is longer than 1024 bytes");
+    return prepared.Fail(Code::kBadRequest, "the key is longer than 1024 bytes", "key");
   }
   if (request.burst == 0) return prepared.Fail(Code::kBadRequest, "the burst must be positive");
   const CarriedLimits::Numbers numbers{.limit = request.limit,
@@ -29,6 +29,7 @@ void Limiter::Impl::FinishAdhoc(const AdhocRequest& request, Instant now, Prepar
   decision.Clear();
   decision.error = prepared.error;
   decision.message = prepared.message;
+  decision.field = prepared.field;
   if (prepared.error != Code::kOk) return;
   const std::span<Charge> charges(prepared.charges);
   ConcludeAdhoc(request,

@@ -31,7 +31,7 @@ struct Prepared {
   using Charges = absl::InlinedVector<Charge, 3>;  // one for each limit that is limited, in order
 
   Code error = Code::kOk;
-  std::string_view message;
+  std::string_view message, field;
   Match match;
   Key subject;      // the hash of it
   uint64_t ns = 0;  // the hash of the namespace's name, where there may be a ticket
@@ -40,14 +40,15 @@ struct Prepared {
 
   void Clear() {
     error = Code::kOk;
-    message = {};
+    message = field = {};
     match = {};
     charges.clear();
     remote = false;
   }
-  void Fail(Code code, std::string_view why) {
+  void Fail(Code code, std::string_view why, std::string_view at_fault = {}) {
     error = code;
     message = why;
+    field = at_fault;
   }
 };
 

@@ -31,7 +31,7 @@ void Limiter::Impl::PrepareCall(const RulesInForce& rules, Instant now, DecideCa
     if (!ReachesAll(call.reach)) return call.prepared_.Fail(Code::kForbidden, kNoNamespace);
     PrepareAdhoc(call.adhoc, now, call.prepared_);
   } else if (!Reaches(call.reach, call.request.namespace_name)) {
-    call.prepared_.Fail(Code::kForbidden, kNotThisNamespace);
+    call.prepared_.Fail(Code::kForbidden, kNotThisNamespace, "namespace");
   } else {
     Prepare(rules, call.request, call.prepared_);
   }

@@ -38,7 +38,7 @@ std::optional<Ticket> Ticket::Parse(std::string_view text) {
 
 void Decision::Clear() {
   error = Code::kOk;
-  message = {};
+  message = field = {};
   allowed = degraded = false;
   granted = remaining = 0;
   retry_after = reset_after = {};

@@ -134,20 +134,14 @@ void Limiter::Impl::AddCharges(const RulesInForce& rules, const Request& request
 
 void Limiter::Impl::Prepare(const RulesInForce& rules, const Request& request, Prepared& prepared) {
   if (request.min_cost.value_or(request.cost) > request.cost) {
-    prepared.error = Code::kBadRequest;
-    prepared.message = "min_cost is greater than cost";
-    return;
+    return prepared.Fail(Code::kBadRequest, "min_cost is greater than cost", "min_cost");
   }
   if (request.subject.size() > kLongestSubject) {
-    prepared.error = Code::kBadRequest;
-    prepared.message = "the subject is longer than 1024 bytes";
-    return;
+    return prepared.Fail(Code::kBadRequest, "the subject is longer than 1024 bytes", "subject");
   }
   rules.rules().Match(request.namespace_name, request.resource, request.subject, prepared.match);
-  prepared.error = prepared.match.error;
-  if (prepared.error != Code::kOk) {
-    prepared.message = MessageOf(prepared.error);
-    return;
+  if (const Code error = prepared.match.error; error != Code::kOk) {
+    return prepared.Fail(error, MessageOf(error), FieldOf(error));
   }
   prepared.subject = hash_(request.subject);
   if (request.settle) prepared.ns = hash_(request.namespace_name).low;
@@ -163,6 +157,7 @@ void Limiter::Impl::Finish(const RulesInForce& rules, const Request& request, Mo
   decision.Clear();
   decision.error = prepared.error;
   decision.message = prepared.message;
+  decision.field = prepared.field;
   if (prepared.error != Code::kOk) return;
 
   Admitted admitted{.allowed = true, .granted = request.cost};

@@ -24,9 +24,29 @@ TEST(PlainText, ShowsWhatATerminalWouldObey) {
   EXPECT_EQ(PlainText("\xe2\x80\xa8\xe2\x80\xa9"), "\\u2028\\u2029");
 }
 
+TEST(PlainText, ShowsWhatIsNotSeen) {
+  for (const int code : {0xad,   0x34f,  0x61c,  0x115f, 0x1160, 0x17b4, 0x180b, 0x180e, 0x200b,
+                         0x200c, 0x200d, 0x200e, 0x200f, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e,
+                         0x2060, 0x2061, 0x2064, 0x2065, 0x2066, 0x2067, 0x2068, 0x2069, 0x206a,
+                         0x206f, 0x3164, 0xfe00, 0xfe0f, 0xfeff, 0xffa0, 0xfff0, 0xfff9, 0xfffb}) {
+    const auto unseen = static_cast<char32_t>(code);
+    std::string text = "an";
+    if (unseen < 0x800) {
+      text += {static_cast<char>(0xc0 | unseen >> 6), static_cast<char>(0x80 | (unseen & 63))};
+    } else {
+      text += {static_cast<char>(0xe0 | unseen >> 12), static_cast<char>(0x80 | (unseen >> 6 & 63)),
+               static_cast<char>(0x80 | (unseen & 63))};
+    }
+    EXPECT_EQ(PlainText(text + "n"), fmt::format("an\\u{:04x}n", code));
+  }
+  EXPECT_EQ(PlainText("\xf3\xa0\x80\x81"), "\\udb40\\udc01");  // U+E0001: as JSON spells it
+  EXPECT_EQ(PlainText("\xf3\xa0\x87\xaf"), "\\udb40\\uddef");  // U+E01EF
+  EXPECT_EQ(PlainText("\xf0\x9d\x85\xb3"), "\\ud834\\udd73");  // U+1D173
+}
+
 TEST(PlainText, LeavesEveryScript) {
   for (const std::string text :
-       {"ann", "Åsa", "подписчик", "用户", "مستخدم", "👩‍🚀", "a\\b", "ﬁ €"}) {
+       {"ann", "Åsa", "подписчик", "用户", "مستخدم", "👩🚀", "a\\b", "ﬁ €"}) {
     EXPECT_EQ(PlainText(text), text);
     EXPECT_TRUE(IsPlainText(text));
   }

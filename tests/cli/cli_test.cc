@@ -1,6 +1,8 @@
 // The program as a user meets it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -139,7 +141,10 @@ TEST_F(CommandLine, TryTellsWhatIsWrongWithRules) {
   EXPECT_EQ(ran.exit_code, 1);
   EXPECT_EQ(ran.out, "");
   EXPECT_TRUE(Has(ran.errors, "bad.yaml:3:5: ")) << ran.errors;
-  EXPECT_EQ(Weir({"try", Path("none.yaml")}).exit_code, 1);
+  EXPECT_FALSE(Has(ran.errors, "\n\n")) << ran.errors;
+  const Ran none = Weir({"try", Path("none.yaml")});
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_EQ(std::count(none.errors.begin(), none.errors.end(), '\n'), 1) << none.errors;
 }
 
 TEST_F(CommandLine, CheckPrintsGoodRules) {
@@ -268,6 +273,31 @@ TEST_F(CommandLine, NumbersAreWholeAndFitInEveryOption) {
   EXPECT_TRUE(Weir({"settle", "0123", "1.5"}).errors.starts_with("COST: '1.5' is not a whole"));
   EXPECT_TRUE(Has(Weir({"reserve", "--wait", "-1s", "a", "b", "c", "--", "true"}).errors,
                   "'-1s' is not a duration"));
+}
+
+// Nothing would ever be in time, or a thread would write without rest.
+TEST_F(CommandLine, DurationsThatWouldBeNoneAreTold) {
+  for (const auto& [flag, shorter, least] :
+       std::vector<std::array<std::string, 3>>{{"--persist-interval", "0s", "1ms"},
+                                               {"--persist-interval", "1ns", "1ms"},
+                                               {"--request-timeout", "0s", "10ms"},
+                                               {"--session-timeout", "0s", "1s"},
+                                               {"--session-timeout", "999ms", "1s"}}) {
+    const Ran ran = Weir({"serve", flag, shorter});
+    EXPECT_EQ(ran.exit_code, 2) << flag;
+    EXPECT_TRUE(
+        ran.errors.starts_with(flag + ": '" + shorter + "' is too short: at least " + least))
+        << ran.errors;
+  }
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"peek", "a", "b", "c"}, {"cluster", "status"}, {"reserve", "a", "b", "c"}}) {
+    std::vector<std::string> all = command;
+    all.insert(all.end(), {"--deadline", "0s"});
+    if (command[0] == "reserve") all.insert(all.end(), {"--", "true"});
+    const Ran ran = Weir(all);
+    EXPECT_EQ(ran.exit_code, 2) << command[0];
+    EXPECT_TRUE(Has(ran.errors, "'0s' is too short: at least 1ms")) << ran.errors;
+  }
 }
 
 TEST_F(CommandLine, VersionIsPrinted) {

@@ -3,6 +3,7 @@
 // names that would clear the screen, set its title, forge a line or turn the text around.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -21,12 +22,12 @@ using e2e::TemporaryFiles;
 // As bytes; and as a string of JSON or of YAML spells it.
 const std::string kRaw =
     "\x1b]0;owned\x07\x1b[2J\x1b[31mred\nforged\r\t\x7f\xc2\x9b"
-    "1m\xe2\x80\xae\xe2\x81\xa6\xe2\x80\xa8";
+    "1m\xe2\x80\xae\xe2\x81\xa6\xe2\x80\xa8\xe2\x80\x8b\xef\xbb\xbf";
 const std::string kSpelled =
     "\\u001b]0;owned\\u0007\\u001b[2J\\u001b[31mred\\nforged\\r\\t\\u007f\\u009b1m\\u202e\\u2066"
-    "\\u2028";
+    "\\u2028\\u200b\\ufeff";
 // What a rules file may hold in a name: no control characters, but all others.
-const std::string kAllowed = "a\xe2\x80\xae\xe2\x81\xa6\xe2\x80\xa8z";
+const std::string kAllowed = "a\xe2\x80\xae\xe2\x81\xa6\xe2\x80\xa8\xe2\x80\x8bz";
 
 // Our own: colours, and what redraws a screen.
 void RemoveOwn(std::string& text) {
@@ -52,6 +53,8 @@ std::string Unsafe(std::string text, bool colours = false) {
     if (byte(0) == 0xc2 && byte(1) < 0xa0) return "C1" + where;
     const bool two = byte(0) == 0xe2;
     if (two && byte(1) == 0x80 && byte(2) >= 0xa8 && byte(2) <= 0xae) return "direction" + where;
+    if (two && byte(1) == 0x80 && byte(2) >= 0x8b && byte(2) <= 0x8f) return "unseen" + where;
+    if (byte(0) == 0xef && byte(1) == 0xbb && byte(2) == 0xbf) return "byte order" + where;
     if (two && byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9) return "isolate" + where;
   }
   if (text.find("forged\n") == 0 || text.find("\nforged") != std::string::npos) {
@@ -184,6 +187,44 @@ TEST_F(Hostile, WhatAServerSaysReachesNoTerminal) {
       std::vector<std::string> all = command;
       all.insert(all.end(), {"--server", at, "--deadline", "5s"});
       Expect(all);
+    }
+  }
+}
+
+// Whoever mistypes a port talks to another server: he is told so, in one line, and nothing of it is shown as if a
+// Weir had said it.
+TEST_F(Hostile, AServerThatIsNoWeirIsToldOnce) {
+  const std::string file = Write("good.yaml", "namespaces: {}\n");
+  for (const std::string body : {"<html>It works!</html>", "{\"status\":\"ok\"}", "[]", "7", "",
+                                 "{\"allowed\":1,\"charged\":\"x\",\"resources\":{},"
+                                 "\"peers\":null,\"version\":\"1\"}"}) {
+    for (const std::string status : {"200 OK", "404 Not Found", "503 Away"}) {
+      const FakeServer server(HttpAnswerOf(body, status));
+      for (const std::vector<std::string>& command :
+           std::vector<std::vector<std::string>>{{"request", "a", "b", "c"},
+                                                 {"request", "--json", "a", "b", "c"},
+                                                 {"peek", "a", "b", "c"},
+                                                 {"settle", std::string(32, '1'), "1"},
+                                                 {"settle", "--json", std::string(32, '1'), "1"},
+                                                 {"config", "export"},
+                                                 {"config", "export", "--format", "json"},
+                                                 {"config", "import", file},
+                                                 {"config", "diff", file},
+                                                 {"cluster", "status"},
+                                                 {"cluster", "status", "--json"},
+                                                 {"top", "--once"},
+                                                 {"top", "--once", "--json"},
+                                                 {"top", "--once", "a", "b"}}) {
+        std::vector<std::string> all = command;
+        all.insert(all.end(), {"--server", server.address(), "--deadline", "5s"});
+        const Ran ran = Expect(all);
+        const std::string what = command[0] + " of " + status + " " + body + ": " + ran.errors;
+        EXPECT_EQ(ran.exit_code, 2) << what;
+        EXPECT_EQ(ran.out, "") << what;
+        EXPECT_NE(ran.errors.find("Weir server"), std::string::npos) << what;
+        EXPECT_NE(ran.errors.find(server.address()), std::string::npos) << what;
+        EXPECT_EQ(std::count(ran.errors.begin(), ran.errors.end(), '\n'), 1) << what;
+      }
     }
   }
 }

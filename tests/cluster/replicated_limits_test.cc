@@ -6,7 +6,9 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include <atomic>
 #include <deque>
+#include <thread>
 
 #include "rules/read/parse.h"
 #include "weir/limiter.h"
@@ -244,6 +246,32 @@ TEST(ReplicatedLimits, WhatIsTooMuchIsNotWrittenWhole) {
     EXPECT_LT(slice.keys, 60u);
     EXPECT_LE(slice.envelopes.size(), 1u);
   }
+}
+
+// A key that is new here waits for the lock: so it is seen that a journal is read in part.
+TEST(ReplicatedLimits, ACopyThatBeginsLetsRequestsInWhileItReadsTheJournal) {
+  ReplicatedLimits replicated({1, 1}, {}, kStart);
+  constexpr uint64_t kUses = 100'000;
+  const CoordinatedLimit limit{
+      .replication = Replication::kDebt, .capacity = 1 << 30, .limit = 1, .per = 1s};
+  for (uint64_t i = 0; i < kUses; ++i) {
+    replicated.Note({.key = {i, i}, .limit = limit, .taken = 1, .remaining = 1, .at = kStart});
+  }
+  const auto is_read = [&](uint64_t i) {
+    return !replicated.Begin({i, i}, limit, {}, kStart).empty();
+  };
+  std::atomic<bool> looks = false;
+  bool saw_a_part = false;
+  std::thread request([&] {
+    while (!is_read(0)) looks = true;
+    saw_a_part = !is_read(kUses - 1);
+  });
+  while (!looks) std::this_thread::yield();
+  CopyCursor cursor;
+  replicated.Everything(2, cursor, {.keys = 1}, kStart);
+  request.join();
+  EXPECT_TRUE(saw_a_part);
+  EXPECT_TRUE(is_read(kUses - 1));
 }
 
 TEST_P(ReplicatedLimitsOfEveryKind, AnExhaustedLimitIsExhaustedEverywhere) {

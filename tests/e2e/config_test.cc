@@ -99,6 +99,24 @@ TEST_F(E2eConfig, WhatIsWrittenIsInForceForTheNextRequest) {
   EXPECT_EQ(audit.body["entries"][1]["after"], nullptr);
 }
 
+// Numbers at the ends of what they may be: each is an answer, and the server serves on.
+TEST_F(E2eConfig, NumbersOfQueriesMayBeAnything) {
+  const ServerProcess server({"--seed", rules_});
+  for (const std::string path :
+       {"/v1/config/audit?limit=", "/v1/config/audit?before=", "/v1/config?since="}) {
+    for (const std::string number : {"0", "1", "9007199254740993", "18446744073709551615"}) {
+      const Answer answer = Call(server, "GET", path + number);
+      EXPECT_EQ(answer.status, path + number == "/v1/config/audit?limit=0" ? 400 : 200)
+          << path << number << answer.body;
+    }
+    for (const std::string number : {"-1", "18446744073709551616", "1e3", "x", ""}) {
+      EXPECT_EQ(Call(server, "GET", path + number).status, 400) << path << number;
+    }
+  }
+  const Answer none = Call(server, "GET", "/v1/config/audit?limit=0");
+  EXPECT_EQ(none.body["error"]["field"], "limit") << none.body;
+}
+
 TEST_F(E2eConfig, BadWritesAreRefusedWithOneClearError) {
   ServerProcess server({"--seed", rules_});
   const auto fails = [&](const std::string& method, const std::string& path,

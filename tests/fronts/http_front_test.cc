@@ -90,6 +90,46 @@ TEST_F(HttpTest, JsonErrorsNameTheirField) {
   EXPECT_EQ(with("\"cost\":1]"), "null");
 }
 
+// What the reader of JSON finds right may be wrong to whoever decides.
+TEST_F(HttpTest, ErrorsOfTheLimiterNameTheirField) {
+  const std::string long_name(1025, 'x');
+  const struct {
+    std::string path, ns, resource, subject, more, field;
+  } kinds[] = {
+      {"/v1/request", "shop", "search", long_name, "", "\"subject\""},
+      {"/v1/peek", "shop", "search", long_name, "", "\"subject\""},
+      {"/v1/request", "nowhere", "search", "u", "", "\"namespace\""},
+      {"/v1/request", long_name, "search", "u", "", "\"namespace\""},
+      {"/v1/peek", "nowhere", "search", "u", "", "\"namespace\""},
+      {"/v1/request", "shop", "nothing", "u", "", "\"resource\""},
+      {"/v1/request", "shop", long_name, "u", "", "\"resource\""},
+      {"/v1/request", "shop", "sandbox", "u", "", "\"resource\""},
+      {"/v1/request", "shop", "search", "u", ",\"cost\":9007199254740993", "\"cost\""},
+      {"/v1/request", "shop", "search", "u", ",\"min_cost\":2", "\"min_cost\""},
+      {"/v1/reserve", "shop", "sandbox", long_name, "", "\"subject\""},
+      {"/v1/reserve", "nowhere", "sandbox", "u", "", "\"namespace\""},
+      {"/v1/reserve", "shop", "nothing", "u", "", "\"resource\""},
+      {"/v1/reserve", "shop", "search", "u", "", "\"resource\""},
+      {"/v1/reserve", "shop", "sandbox", "u", ",\"copies\":0", "\"copies\""},
+      {"/v1/reserve", "shop", "sandbox", "u", ",\"min_copies\":2", "\"min_copies\""},
+  };
+  const std::string opened = BodyOf(Send(Post("/v1/session", "")));
+  const std::string session = opened.substr(opened.find(':') + 1, 34);
+  for (const auto& kind : kinds) {
+    const std::string answer = Send(
+        Post(kind.path, (kind.path == "/v1/reserve" ? "{\"session\":" + session + "," : "{") +
+                            "\"namespace\":\"" + kind.ns + "\",\"resource\":\"" + kind.resource +
+                            "\",\"subject\":\"" + kind.subject + "\"" + kind.more + "}"));
+    EXPECT_GE(StatusOf(answer), 400) << answer;
+    EXPECT_TRUE(Has(answer, "\"field\":" + kind.field + "}")) << kind.path << " " << answer;
+  }
+  // The same in the query of /v1/auth.
+  EXPECT_TRUE(
+      Has(Send(Get("/v1/auth?namespace=no&resource=search&subject=u")), "\"field\":\"namespace\""));
+  EXPECT_TRUE(Has(Send(Get("/v1/auth?namespace=shop&resource=search&subject=" + long_name)),
+                  "\"field\":\"subject\""));
+}
+
 TEST_F(HttpTest, ErrorsOfTheLimiterHaveTheirStatus) {
   const auto ask = [&](std::string_view ns, std::string_view resource) {
     return StatusOf(

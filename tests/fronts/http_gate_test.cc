@@ -90,6 +90,20 @@ TEST_F(HttpGate, WhoNamesNoHostIsAnsweredAndNotFromHere) {
   for (const char* host : {"", "[]", ":", "[", "[]:80", "\x01"}) EXPECT_NE(Secret(host), 200);
 }
 
+TEST_F(HttpGate, ATargetThatNamesAnotherHostIsNotFromHere) {
+  const auto ask = [&](const std::string& target, const std::string& host) {
+    LocalLink link(*front_, true);
+    return StatusOf(link.Send("GET " + target + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n"));
+  };
+  EXPECT_EQ(ask("http://localhost:8080/secret", "localhost"), 200);
+  EXPECT_EQ(ask("http://127.0.0.1/secret", "weir.internal"), 200);
+  EXPECT_EQ(ask("http://evil.example/secret", "localhost"), 401);
+  EXPECT_EQ(ask("http://localhost@evil.example/secret", "localhost"), 401);
+  EXPECT_EQ(ask("http://localhost/secret", "evil.example"), 401);
+  EXPECT_EQ(ask("http:///secret", "localhost"), 400);
+  EXPECT_EQ(ask("/secret", "localhost"), 200) << "nothing is left of the last";
+}
+
 TEST_F(HttpGate, WhatCameThroughAHopOrFromAPageIsNotFromHere) {
   for (const char* header :
        {"X-Forwarded-For: 8.8.8.8", "x-forwarded-for: 127.0.0.1", "X-Forwarded-Host: localhost",

@@ -57,7 +57,7 @@ TEST_F(HttpHolds, ErrorsHaveTheirStatusCodeAndField) {
   };
   const std::string nobody = "\"" + std::string(kNobody) + "\"";
   EXPECT_EQ(error("reserve", R"("namespace":"x","resource":"box","subject":"ann")"),
-            "404 unknown_namespace resource");
+            "404 unknown_namespace namespace");
   EXPECT_EQ(error("reserve", Of("x")), "404 unknown_resource resource");
   EXPECT_EQ(error("reserve", Of("rate")), "409 wrong_kind resource");
   EXPECT_EQ(error("reserve", Of("box", ",\"copies\":0")), "400 bad_request copies");

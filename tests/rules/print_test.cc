@@ -83,6 +83,7 @@ TEST(Scalar, IsQuotedWhereSomebodyCouldMistakeIt) {
     EXPECT_EQ(PrintScalar(other), "\"" + std::string(other) + "\"");
   }
   EXPECT_EQ(PrintScalar("a\"b\\c\nd\x7f"), "\"a\\\"b\\\\c\\u000ad\\u007f\"");
+  EXPECT_EQ(PrintScalar("a\xe2\x80\x8b\xf3\xa0\x80\x81"), "\"a\\u200b\\U000e0001\"");
 }
 
 TEST(CheckReport, OfGoodRulesIsRulesAgain) {

@@ -28,7 +28,8 @@ class Deciding final : public LateCall<DecideCall, Deciding> {
  public:
   void Send(Responder& responder) const {
     if (decision.error != Code::kOk) {
-      return SendError(std::move(responder), {decision.error, std::string(decision.message)});
+      return SendError(std::move(responder), {decision.error, std::string(decision.message),
+                                              std::string(decision.field)});
     }
     thread_local std::string headers;  // keeps its memory from one answer to the next
     headers.clear();

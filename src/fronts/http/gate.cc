@@ -68,8 +68,11 @@ bool Gate::Lists(std::string_view origin) const {
 
 Asker Gate::WhoAsks(Operation what, const RequestHead& head, bool from_loopback) const {
   Asker who{.token = TokenOf(head.authorization)};
-  if (Decides(what) || !from_loopback || head.through_hop || !NamesThisMachine(head.host))
-    return who;
+  if (Decides(what) || !from_loopback || head.through_hop) return who;
+  // A target may name a host too. Whichever counts: both must be this machine.
+  const bool named =
+      NamesThisMachine(head.host) && (head.authority.empty() || NamesThisMachine(head.authority));
+  if (!named) return who;
   const bool other_site = head.fetch_site == "cross-site" || head.fetch_site == "same-site";
   who.local = !other_site && (head.origin.empty() || !IsForeign(head.origin));
   return who;

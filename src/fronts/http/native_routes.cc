@@ -25,7 +25,7 @@ AnswerScratch& ThreadAnswerScratch() {
 void SendDecision(Responder& responder, const Decision& decision, bool peek) {
   AnswerScratch& scratch = ThreadAnswerScratch();
   if (decision.error != Code::kOk) {
-    AppendError(scratch.body, CodeName(decision.error), decision.message, "");
+    AppendError(scratch.body, CodeName(decision.error), decision.message, decision.field);
     return responder.Send({.status = HttpStatus(decision.error),
                            .content_type = kJson,
                            .body = scratch.body,

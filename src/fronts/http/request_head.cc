@@ -52,6 +52,8 @@ Fault ReadTarget(std::string_view target, RequestHead& head) {
     if (path == std::string_view::npos || target[path] != '/') {
       return Bad("the target has no path");
     }
+    head.authority = target.substr(scheme + 3, path - scheme - 3);
+    if (head.authority.empty()) return Bad("the target has no host");
     target.remove_prefix(path);
   }
   if (target.find('#') != std::string_view::npos) return Bad("the target has a fragment");
@@ -235,7 +237,8 @@ Fault ParseHead(std::string_view text, RequestHead& head) {
   head.keep_alive = true;
   head.content_length = 0;
   head.count = 0;
-  head.host = head.origin = head.authorization = head.content_type = head.fetch_site = {};
+  head.authority = head.host = head.origin = head.authorization = head.content_type =
+      head.fetch_site = {};
   head.through_hop = head.beyond_pages = false;
   bool first = true;
   for (;;) {

@@ -36,6 +36,7 @@ struct RequestHead {
   uint64_t content_length = 0;
 
   // Of the headers, what tells who asks (gate.h); empty: there is none.
+  std::string_view authority;  // of a target like http://host/path; empty where it is a path
   std::string_view host, origin, authorization, content_type, fetch_site;
   bool through_hop = false;   // somebody has passed it on, and says so
   bool beyond_pages = false;  // has a header that no page sends without its browser asking first

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "rules/text/utf8.h"
+#include "base/plain_text.h"
+#include "base/utf8.h"
 
 namespace weir {
 namespace {
@@ -22,20 +23,20 @@ bool IsReserved(std::string_view text) {
   return std::find(kWords.begin(), kWords.end(), lower) != kWords.end();
 }
 
+// What cannot be seen is written in figures, as base/plain_text.h does it, but as YAML spells what is above U+FFFF.
 std::string Quoted(std::string_view text) {
-  constexpr std::string_view kHex = "0123456789abcdef";
   std::string quoted = "\"";
-  for (size_t i = 0; i < text.size(); ++i) {
-    const size_t control = ControlLength(text.substr(i));
-    if (control > 0) {
-      i += control - 1;  // the last byte is the number of the character
-      const auto code = static_cast<unsigned char>(text[i]);
-      quoted += {'\\', 'u', '0', '0', kHex[code >> 4], kHex[code & 15]};
-    } else if (text[i] == '"' || text[i] == '\\') {
-      quoted += {'\\', text[i]};
+  while (!text.empty()) {
+    const Utf8Character c = FirstCharacter(text);
+    const size_t bytes = std::max<size_t>(1, c.bytes);
+    if (c.bytes > 0 && IsUnsafe(c.code)) {
+      quoted += c.code > 0xffff ? fmt::format("\\U{:08x}", static_cast<uint32_t>(c.code))
+                                : fmt::format("\\u{:04x}", static_cast<uint32_t>(c.code));
     } else {
-      quoted += text[i];
+      if (text[0] == '"' || text[0] == '\\') quoted += '\\';
+      quoted += text.substr(0, bytes);
     }
+    text.remove_prefix(bytes);
   }
   return quoted + "\"";
 }

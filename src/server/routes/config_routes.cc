@@ -261,6 +261,10 @@ class ConfigRoutes {
       return LateAnswer::SendNow(caller.Refused(query.namespace_name), responder);
     }
     if (!before || !limit) return LateAnswer::SendNow(ErrorAnswer(error), responder);
+    if (query.most == 0) {
+      error = {Code::kBadRequest, "it must be a whole number from 1", "limit"};
+      return LateAnswer::SendNow(ErrorAnswer(error), responder);
+    }
     Submit(request, std::move(responder), [query](ConfigStore& store, const Turn&) {
       const Result<AuditPage> page = store.Audit(query);
       return page ? PageAnswer(query, *page, store.version()) : ErrorAnswer(page.error());

@@ -299,7 +299,8 @@ void AddConfiguration(OrderedJson& paths) {
           .Takes(InQuery("namespace"))
           .Takes(NumberInQuery("before", "A version"))
           .Takes(InQuery("after", "A namespace: `next` of the page before has it"))
-          .Takes(NumberInQuery("limit", "How many"))
+          .Takes(Parameter("query", "limit", {{"type", "integer"}, {"minimum", 1}},
+                           "How many; 100 unless it is given, 1,000 at most"))
           .Answers(200, Ref("Changes", "Audit"))
           .Errors()
           .Finish();

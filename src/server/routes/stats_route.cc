@@ -102,8 +102,9 @@ Answer InJson(const OrderedJson& answer) {
 Answer OfSubject(Limiter& limiter, const Question& asked, const Turn& now) {
   const SubjectReport report = limiter.Report(asked.ns, asked.resource, *asked.subject, now);
   if (report.error != Code::kOk) {
-    Answer answer = ErrorAnswer({report.error, std::string(report.message), "resource"});
-    answer.status = 404;
+    Answer answer =
+        ErrorAnswer({report.error, std::string(report.message), std::string(report.now.field)});
+    if (report.error != Code::kBadRequest) answer.status = 404;
     return answer;
   }
   OrderedJson answer = {
